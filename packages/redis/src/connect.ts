@@ -1,0 +1,39 @@
+import { Redis } from 'ioredis';
+
+export interface RedisOptions {
+  /** Longest wait for one reply, in milliseconds (contract §6: 503 within 2 s). */
+  commandTimeoutMs?: number;
+  /** Name shown by `CLIENT LIST`. */
+  name?: string;
+  /** Told of connection faults; they are never thrown, requests fail by themselves. */
+  onError?: (error: Error) => void;
+}
+
+/**
+ * A connection for requests: nothing is queued while Redis is away and nothing is sent twice, so a request
+ * fails within the time-out instead of hanging, and its caller knows that it may or may not have happened.
+ * Reconnects by itself, at least once a second.
+ */
+export function connectRedis(url: string, options: RedisOptions = {}): Redis {
+  const redis = new Redis(url, {
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: options.commandTimeoutMs ?? 2_000,
+    connectTimeout: 2_000,
+    retryStrategy: (attempt) => Math.min(50 * attempt, 1_000),
+    ...(options.name ? { connectionName: options.name } : {}),
+  });
+  redis.on('error', (error: Error) => options.onError?.(error));
+  return redis;
+}
+
+const UNAVAILABLE =
+  /Connection is closed|isn't writeable|Command timed out|Reached the max retries|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|^(LOADING|CLUSTERDOWN|MASTERDOWN|READONLY|OOM|MISCONF|BUSY|NOAUTH|UNKILLABLE)\b/;
+
+/** True for a fault of Redis or of the way to it, which is answered 503; false for a fault of ours. */
+export function isRedisUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return UNAVAILABLE.test(error.message) || UNAVAILABLE.test(code);
+}

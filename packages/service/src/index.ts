@@ -1,0 +1,6 @@
+export { createLog, type Logger } from './log.ts';
+export { configFile, PROJECT_FOLDER } from './paths.ts';
+export { runService } from './run.ts';
+export { loadSettings, type ProviderSettings, Settings } from './settings.ts';
+export { loadStrategies } from './strategies.ts';
+export { type EnvironmentVariable, readYamlSettings, SettingsError } from './yaml-settings.ts';

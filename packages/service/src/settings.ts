@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { type EnvironmentVariable, readYamlSettings, SettingsError } from './yaml-settings.ts';
+
+const host = z.string().min(1);
+const port = z.int().min(0).max(65_535);
+const url = z.url();
+
+const Provider = z
+  .strictObject({
+    kind: z.enum(['openai', 'anthropic', 'google', 'openai-compatible']),
+    /** Name of the environment variable that holds the key; none for a server without keys. */
+    api_key_env: z.string().optional(),
+    base_url: url.optional(),
+    tiers: z.strictObject({ small: z.string(), medium: z.string(), large: z.string() }),
+  })
+  .refine((provider) => provider.kind !== 'openai-compatible' || provider.base_url !== undefined, {
+    error: 'an openai-compatible provider needs base_url',
+  });
+export type ProviderSettings = z.infer<typeof Provider>;
+
+/** The whole of `config/plangate.yaml`; unknown keys are refused. */
+export const Settings = z.strictObject({
+  gateway: z
+    .strictObject({
+      host: host.default('127.0.0.1'),
+      port: port.default(8080),
+      skip_auth: z.boolean().default(false),
+      allowed_origins: z.array(url).default([]),
+      require_if_match: z.boolean().default(false),
+    })
+    .prefault({}),
+  llm_service: z
+    .strictObject({
+      host: host.default('127.0.0.1'),
+      port: port.default(8000),
+      url: url.default('http://127.0.0.1:8000'),
+    })
+    .prefault({}),
+  redis: z.strictObject({ url: url.default('redis://127.0.0.1:6379/0') }).prefault({}),
+  temporal: z
+    .strictObject({
+      address: z.string().min(1).default('127.0.0.1:7233'),
+      namespace: z.string().min(1).default('default'),
+      task_queue: z.string().min(1).default('plangate'),
+    })
+    .prefault({}),
+  review: z
+    .strictObject({
+      default_timeout_seconds: z.int().min(1).default(900),
+      max_timeout_seconds: z.int().min(1).max(2_592_000).default(2_592_000),
+      max_rounds: z.int().min(1).max(100).default(10),
+      lock_ttl_seconds: z.number().min(0.5).default(15),
+      model_timeout_seconds: z.number().min(0.1).default(60),
+    })
+    .prefault({}),
+  events: z
+    .strictObject({
+      keep: z.int().min(1_000).default(10_000),
+      keep_seconds: z.int().min(60).default(86_400),
+      ping_seconds: z.number().min(0.05).default(10),
+      streams_per_user: z.int().min(1).default(20),
+    })
+    .prefault({}),
+  documents: z
+    .strictObject({
+      folders: z
+        .array(z.strictObject({ path: z.string().min(1), include: z.string().default('*') }))
+        .default([{ path: 'node_modules', include: 'README*' }]),
+    })
+    .prefault({}),
+  models: z
+    .strictObject({
+      provider: z.string().min(1).default('auto'),
+      timeout_seconds: z.number().min(0.1).default(60),
+      providers: z.record(z.string().regex(/^[a-z0-9-]+$/), Provider).default({}),
+    })
+    .prefault({}),
+});
+export type Settings = z.infer<typeof Settings>;
+
+/** Environment variables that win over the file, each with the setting that it is. */
+export const ENVIRONMENT: EnvironmentVariable[] = [
+  { name: 'GATEWAY_HOST', path: ['gateway', 'host'], type: 'text' },
+  { name: 'GATEWAY_PORT', path: ['gateway', 'port'], type: 'number' },
+  { name: 'GATEWAY_SKIP_AUTH', path: ['gateway', 'skip_auth'], type: 'boolean' },
+  { name: 'GATEWAY_ALLOWED_ORIGINS', path: ['gateway', 'allowed_origins'], type: 'list' },
+  { name: 'LLM_SERVICE_HOST', path: ['llm_service', 'host'], type: 'text' },
+  { name: 'LLM_SERVICE_PORT', path: ['llm_service', 'port'], type: 'number' },
+  { name: 'LLM_SERVICE_URL', path: ['llm_service', 'url'], type: 'text' },
+  { name: 'REDIS_URL', path: ['redis', 'url'], type: 'text' },
+  { name: 'TEMPORAL_ADDRESS', path: ['temporal', 'address'], type: 'text' },
+  { name: 'TEMPORAL_NAMESPACE', path: ['temporal', 'namespace'], type: 'text' },
+  { name: 'TEMPORAL_TASK_QUEUE', path: ['temporal', 'task_queue'], type: 'text' },
+  { name: 'MODEL_PROVIDER', path: ['models', 'provider'], type: 'text' },
+];
+
+/**
+ * The settings of this process: file, then environment, checked once at start.
+ * @param file path of `plangate.yaml`; a missing file means all defaults only when `PLANGATE_CONFIG` is not set
+ * @throws {SettingsError} naming file and line, or the variable, and the reason
+ */
+export function loadSettings(environment: NodeJS.ProcessEnv, file: string): Settings {
+  const settings = readYamlSettings(environment['PLANGATE_CONFIG'] ?? file, Settings, {
+    environment,
+    variables: ENVIRONMENT,
+  });
+  if (settings.review.default_timeout_seconds > settings.review.max_timeout_seconds) {
+    throw new SettingsError('review.default_timeout_seconds is larger than review.max_timeout_seconds');
+  }
+  return settings;
+}
