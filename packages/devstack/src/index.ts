@@ -1,0 +1,2 @@
+export { freePort } from './free-port.ts';
+export { type RedisOptions, type RedisServer, startRedis } from './redis.ts';

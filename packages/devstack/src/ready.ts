@@ -1,0 +1,27 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Child, describeExit, lastLines } from './child.ts';
+
+interface Wait {
+  name: string;
+  child: Child;
+  logFile: string;
+  limitMs: number;
+}
+
+/**
+ * Waits until `check` says that the program is ready. A check that throws means: not yet.
+ * @throws {Error} with the program's last log lines, as soon as it has ended or when `limitMs` are over
+ */
+export async function waitUntilReady(wait: Wait, check: () => Promise<boolean>): Promise<void> {
+  const { name, child, logFile, limitMs } = wait;
+  const end = performance.now() + limitMs;
+  for (;;) {
+    const exit = child.exit();
+    if (exit) throw new Error(`${name} ${describeExit(exit)} before it was ready\n${lastLines(logFile)}`);
+    if (await check().catch(() => false)) return;
+    if (performance.now() > end) {
+      throw new Error(`${name} was not ready within ${limitMs / 1000} s\n${lastLines(logFile)}`);
+    }
+    await Promise.race([delay(25), child.exited]);
+  }
+}
