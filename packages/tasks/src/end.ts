@@ -1,0 +1,111 @@
+import type { NewEvent, TaskStatus } from '@plangate/contracts';
+
+/** Every way in which a task ends (`contract/plan-review.md` §1, table of ends). */
+export type TaskEnd =
+  | {
+      kind: 'completed';
+      result: string;
+      metadata?: Record<string, unknown>;
+      modelUsed?: string;
+      provider?: string;
+    }
+  | { kind: 'review_timed_out' }
+  | { kind: 'rejected'; reason?: string }
+  | { kind: 'cancelled'; reason?: string; by?: string }
+  | { kind: 'plan_failed' }
+  | { kind: 'research_failed'; reason: string }
+  /** A task that is not research got no answer. */
+  | { kind: 'answer_failed'; reason: string }
+  /** No run was found for a record that stayed queued. */
+  | { kind: 'not_started' }
+  /** The run is over and left no end behind: terminated, or lost with the engine's data. */
+  | { kind: 'lost' };
+
+/** An event with the key under which the log takes it once. */
+export interface EndEvent {
+  key: string;
+  event: NewEvent;
+}
+
+export interface DescribedEnd {
+  status: TaskStatus;
+  result: string;
+  /** Null: the task did what it was asked. */
+  error: string | null;
+  /** In the order of appending: the error where there is one, exactly one terminal event, `STREAM_END`. */
+  events: EndEvent[];
+}
+
+/**
+ * Status, result, error and last events of an end. The keys are the same for every writer, so that workflow
+ * and sweep together append each event once. The error event of a review that timed out is not here: the
+ * script that closes the review appends it.
+ */
+export function describeEnd(end: TaskEnd): DescribedEnd {
+  switch (end.kind) {
+    case 'completed':
+      return completed(end.result, null);
+    case 'review_timed_out':
+      return completed('', 'research plan review timed out');
+    case 'rejected':
+      return cancelled(withReason('research plan rejected', end.reason));
+    case 'cancelled':
+      return cancelled(withReason('task cancelled', end.reason));
+    case 'plan_failed':
+      return failed(end.kind, 'failed to generate research plan');
+    case 'research_failed':
+    case 'answer_failed':
+      return failed(end.kind, end.reason);
+    case 'not_started':
+      return failed(end.kind, 'task could not be started');
+    case 'lost':
+      return failed(end.kind, 'task ended without a result');
+  }
+}
+
+function completed(result: string, error: string | null): DescribedEnd {
+  return {
+    status: 'TASK_STATUS_COMPLETED',
+    result,
+    error,
+    events: [terminal('WORKFLOW_COMPLETED', 'All done'), STREAM_END],
+  };
+}
+
+function cancelled(error: string): DescribedEnd {
+  return {
+    status: 'TASK_STATUS_CANCELLED',
+    result: '',
+    error,
+    events: [terminal('WORKFLOW_CANCELLED', error), STREAM_END],
+  };
+}
+
+function failed(code: string, error: string): DescribedEnd {
+  return {
+    status: 'TASK_STATUS_FAILED',
+    result: '',
+    error,
+    events: [
+      {
+        key: 'end:error',
+        event: { type: 'ERROR_OCCURRED', agent_id: 'orchestrator', message: error, payload: { code } },
+      },
+      terminal('WORKFLOW_FAILED', error),
+      STREAM_END,
+    ],
+  };
+}
+
+function terminal(type: NewEvent['type'], message: string): EndEvent {
+  return { key: 'end:terminal', event: { type, agent_id: 'orchestrator', message } };
+}
+
+const STREAM_END: EndEvent = {
+  key: 'end:stream',
+  event: { type: 'STREAM_END', agent_id: 'orchestrator', message: '' },
+};
+
+function withReason(text: string, reason: string | undefined): string {
+  return reason ? `${text}: ${reason}` : text;
+}

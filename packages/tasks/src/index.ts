@@ -1,0 +1,19 @@
+export { CONTEXT_LIMIT_BYTES, CONTEXT_LIMIT_DEPTH } from './context-shape.ts';
+export { type ControlAction, decideControl, isEnded } from './control.ts';
+export { type DescribedEnd, describeEnd, type EndEvent, type TaskEnd } from './end.ts';
+export {
+  type NewTask,
+  newRecord,
+  RECORD_VERSION,
+  TaskRecord,
+  TaskSummary,
+  toListItem,
+  toTaskBody,
+} from './record.ts';
+export {
+  readSubmission,
+  type Submission,
+  type SubmissionLimits,
+  type TaskKind,
+  toTaskInput,
+} from './submission.ts';
