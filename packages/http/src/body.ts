@@ -1,0 +1,123 @@
+import type { IncomingMessage } from 'node:http';
+import { parse as parseContentType } from 'content-type';
+import readRawBody from 'raw-body';
+import { HttpError } from './errors.ts';
+
+/** Body limit of every route but task submission (`contract/plan-review.md` §0). */
+export const BODY_LIMIT_BYTES = 256 * 1024;
+/** Body limit of task submission. */
+export const TASK_BODY_LIMIT_BYTES = 1024 * 1024;
+
+/** Deeper JSON serves nobody and overflows the stack of what walks it later. */
+const MAX_DEPTH = 100;
+/** How long the rest of a refused body is taken and thrown away, so that the client can read the answer. */
+const LINGER_MS = 2_000;
+
+export interface BodyOptions {
+  /** Longest body in bytes; default {@link BODY_LIMIT_BYTES}. */
+  limitBytes?: number;
+  /** True where no body at all counts as `{}`, as on the control routes. */
+  optional?: boolean;
+}
+
+const bodies = new WeakMap<IncomingMessage, Promise<Buffer>>();
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * The body as a JSON object. Lone surrogates survive (cleaning is the schema's job), `__proto__` members are
+ * dropped, of a repeated member the last one counts.
+ * @throws {HttpError} 415 not `application/json`, 413 too large, 400 anything that is not a JSON object
+ */
+export async function readJsonObject(
+  req: IncomingMessage,
+  options: BodyOptions = {},
+): Promise<Record<string, unknown>> {
+  if (options.optional && !hasBody(req)) return {};
+  checkType(req, options);
+  const bytes = await readBody(req, options);
+  if (options.optional && bytes.length === 0) return {};
+  return parseObject(bytes);
+}
+
+/**
+ * The raw bytes of the body, read once and kept: a second call, such as one that hashes them, gets the same.
+ * @throws {HttpError} 413 too large, 415 compressed, 400 broken off
+ */
+export function readBody(req: IncomingMessage, options: BodyOptions = {}): Promise<Buffer> {
+  const known = bodies.get(req);
+  if (known) return known;
+  const body = read(req, options.limitBytes ?? BODY_LIMIT_BYTES);
+  bodies.set(req, body);
+  return body;
+}
+
+async function read(req: IncomingMessage, limit: number): Promise<Buffer> {
+  const encoding = req.headers['content-encoding'];
+  if (encoding && encoding.toLowerCase() !== 'identity') {
+    throw new HttpError(415, 'unsupported_encoding', 'Unsupported content encoding');
+  }
+  try {
+    return await readRawBody(req, { limit, length: req.headers['content-length'] ?? null });
+  } catch (error) {
+    if (isTooLarge(error)) {
+      letGo(req);
+      throw new HttpError(413, 'body_too_large', 'Request body too large', { fields: { limit } });
+    }
+    throw invalidBody();
+  }
+}
+
+/** RFC 9110 §6.4: a request has a body when it says how long it is, or that it comes in chunks. */
+function hasBody(req: IncomingMessage): boolean {
+  const { 'content-length': length, 'transfer-encoding': coding } = req.headers;
+  return coding !== undefined || (length !== undefined && length !== '0');
+}
+
+function checkType(req: IncomingMessage, { optional }: BodyOptions): void {
+  const header = req.headers['content-type'];
+  // Clients that send an empty chunked body name no type.
+  if (header === undefined && optional) return;
+  const { type, parameters } = parseContentType(header ?? '');
+  const charset = parameters['charset']?.toLowerCase() ?? 'utf-8';
+  if (type !== 'application/json' || (charset !== 'utf-8' && charset !== 'utf8')) {
+    throw new HttpError(415, 'unsupported_media_type', 'Content-Type must be application/json');
+  }
+}
+
+function parseObject(bytes: Buffer): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(decoder.decode(bytes));
+  } catch {
+    throw invalidBody();
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidBody();
+  makeHarmless(value, 1);
+  return value as Record<string, unknown>;
+}
+
+/** Drops `__proto__` members, which would change the prototype of an object that they are assigned to. */
+function makeHarmless(value: object, depth: number): void {
+  if (depth > MAX_DEPTH) throw invalidBody();
+  if (Object.hasOwn(value, '__proto__')) delete (value as Record<string, unknown>)['__proto__'];
+  for (const member of Object.values(value)) {
+    if (typeof member === 'object' && member !== null) makeHarmless(member, depth + 1);
+  }
+}
+
+/** Ends the connection of a client that goes on sending a body which was refused. */
+function letGo(req: IncomingMessage): void {
+  const timer = setTimeout(() => {
+    if (!req.complete) req.socket.destroy();
+  }, LINGER_MS);
+  timer.unref();
+  req.once('end', () => clearTimeout(timer));
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof Error && 'status' in error && error.status === 413;
+}
+
+function invalidBody(): HttpError {
+  return new HttpError(400, 'invalid_body', 'Invalid request body');
+}

@@ -1,0 +1,34 @@
+export { type ApiKeyRecord, type ApiKeyStore, apiKeyStore, type NewApiKey } from './auth/api-key.ts';
+export {
+  type Authenticator,
+  authenticate,
+  byCredential,
+  type CredentialOptions,
+  type Verifier,
+} from './auth/authenticate.ts';
+export { findPrincipal, type Principal, principalOf, setPrincipal } from './auth/principal.ts';
+export { loopbackOnly, SKIP_AUTH_TENANT, SKIP_AUTH_USER, skipAuth } from './auth/skip.ts';
+export {
+  BODY_LIMIT_BYTES,
+  type BodyOptions,
+  readBody,
+  readJsonObject,
+  TASK_BODY_LIMIT_BYTES,
+} from './body.ts';
+export { type CorsOptions, cors } from './cors.ts';
+export {
+  answerError,
+  type ErrorMiddleware,
+  errorHandler,
+  fromRefusal,
+  HttpError,
+  methodNotAllowed,
+  notFound,
+  sendError,
+} from './errors.ts';
+export { type HealthCheck, type HealthHandler, type HealthOptions, health, readiness } from './health.ts';
+export { loggedPath, logRequests, noteWorkflow } from './log-requests.ts';
+export { compose, type Middleware, requestTarget } from './middleware.ts';
+export { requestId, requestIdOf, type Trace, traceOf } from './request-id.ts';
+export { sendJson } from './send-json.ts';
+export { type StoppableServer, stoppable } from './shutdown.ts';
