@@ -1,3 +1,4 @@
+export { createLlmClient, type LlmClient, LlmServiceError } from './llm-client.ts';
 export { createLog, type Logger } from './log.ts';
 export { configFile, PROJECT_FOLDER } from './paths.ts';
 export { runService } from './run.ts';

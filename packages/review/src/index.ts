@@ -1,0 +1,24 @@
+export { refuseAccess } from './access.ts';
+export type { Command, HashedAnswer, HashedText } from './commands.ts';
+export { diffPlans } from './diff.ts';
+export { ifMatchAllows } from './if-match.ts';
+export {
+  type Allowed,
+  decide,
+  isFinalRound,
+  type Outcome,
+  reviewNotFound,
+  type Situation,
+  type Transition,
+  versionConflict,
+} from './machine.ts';
+export { planApproved } from './review-events.ts';
+export {
+  Decision,
+  feedbacksUsed,
+  PlanVersion,
+  publicBody,
+  type ReviewOrigin,
+  ReviewState,
+  STATE_FORMAT,
+} from './state.ts';

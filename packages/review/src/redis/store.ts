@@ -1,0 +1,201 @@
+import { readFileSync } from 'node:fs';
+import type { Owner, WorkflowId } from '@plangate/contracts';
+import type { KeyedEvent } from '@plangate/events';
+import { APPEND_LUA, encodeAppend, eventKeys } from '@plangate/events/redis';
+import { defineScript } from '@plangate/redis';
+import type { Redis } from 'ioredis';
+import type { Situation, Transition } from '../machine.ts';
+import { PlanVersion, publicBody, ReviewState } from '../state.ts';
+import { type ReviewKeys, reviewKeys } from './keys.ts';
+
+const commit = defineScript('review_commit', script('commit.lua'));
+const acknowledge = defineScript('review_acknowledge', script('acknowledge.lua'));
+
+/** What is under a review's key is not a review that this version of the code can read; nothing is written over it. */
+export class UnreadableReviewError extends Error {
+  override readonly name = 'UnreadableReviewError';
+  constructor(key: string, reason: string) {
+    super(`${key}: ${reason}`);
+  }
+}
+
+/** The hot read: the body as it was serialised by the commit, and what its route checks. */
+export interface StoredBody {
+  body: string;
+  version: number;
+  owner: Owner | null;
+}
+
+/** What the sweep looks at. */
+export interface OpenReview {
+  status: string;
+  /** Deadline in milliseconds. */
+  expiresAt: number;
+  /** Id of the decision that the workflow has yet to learn. */
+  undelivered: string | null;
+}
+
+/** A record that is written with the commit, so that a crash between commit and answer cannot lose it. */
+export interface IdempotencyRecord {
+  key: string;
+  value: string;
+  ttlSeconds: number;
+}
+
+export type CommitResult =
+  | { result: 'committed'; version: number }
+  /** This command was applied before: its reply was lost. */
+  | { result: 'repeated'; version: number }
+  /** Another version stands there (0: none): decide again. */
+  | { result: 'moved'; version: number };
+
+/** Reviews in Redis. Every change is one script that compares the version first (design rule 2). */
+export class ReviewStore {
+  readonly #redis: Redis;
+
+  constructor(redis: Redis) {
+    this.#redis = redis;
+  }
+
+  /** The public body without parsing anything; null where there is no review. */
+  async readBody(workflowId: WorkflowId): Promise<StoredBody | null> {
+    const { review } = reviewKeys(workflowId);
+    const [body, version, user, tenant] = await this.#redis.hmget(
+      review,
+      'body',
+      'version',
+      'user',
+      'tenant',
+    );
+    if (typeof body !== 'string' || typeof version !== 'string') return null;
+    return { body, version: Number(version), owner: user && tenant ? { user, tenant } : null };
+  }
+
+  /** State, the store's clock, and whether a feedback is in flight: all that a decision depends on. */
+  async load(workflowId: WorkflowId): Promise<Situation & { undelivered: string | null }> {
+    const keys = reviewKeys(workflowId);
+    const replies = await this.#redis
+      .multi()
+      .time()
+      .hmget(keys.review, 'state', 'undelivered')
+      .exists(keys.lock)
+      .exec();
+    const [time, fields, locked] = (replies ?? []).map(([error, value]) => {
+      if (error) throw error;
+      return value;
+    }) as [[string, string], [string | null, string | null], number];
+    const [state, undelivered] = fields;
+    return {
+      now: Number(time[0]) * 1_000 + Math.floor(Number(time[1]) / 1_000),
+      state: state === null ? null : readState(keys, state),
+      feedbackInFlight: locked === 1,
+      undelivered,
+    };
+  }
+
+  /**
+   * Writes a transition if the review is still at `expectedVersion` (0: does not exist yet).
+   * @param commandId the same in every attempt: a commit whose reply was lost is recognised
+   */
+  async commit(
+    workflowId: WorkflowId,
+    commandId: string,
+    expectedVersion: number,
+    transition: Transition,
+    idempotency?: IdempotencyRecord,
+  ): Promise<CommitResult> {
+    const keys = reviewKeys(workflowId);
+    const events = eventKeys(workflowId);
+    const { state, plan } = transition;
+    const reply = (await commit(
+      this.#redis,
+      [keys.review, keys.commands, keys.plans, events.stream, events.meta, idempotency?.key ?? keys.review],
+      [
+        commandId,
+        expectedVersion,
+        state.version,
+        events.channel,
+        encodeAppend(transition.events),
+        plan ? JSON.stringify(plan) : '',
+        transition.undelivered ? (state.decision?.id ?? '') : '',
+        idempotency?.value ?? '',
+        idempotency?.ttlSeconds ?? 0,
+        ...hashFields(state),
+      ],
+    )) as [CommitResult['result'], string];
+    return { result: reply[0], version: Number(reply[1]) };
+  }
+
+  /**
+   * Marks a decision as known to the workflow and appends `events`, which must have keys.
+   * @returns true where it was undelivered until now
+   */
+  async acknowledge(workflowId: WorkflowId, decisionId: string, events: KeyedEvent[]): Promise<boolean> {
+    const { review } = reviewKeys(workflowId);
+    const { stream, meta, channel } = eventKeys(workflowId);
+    const reply = await acknowledge(
+      this.#redis,
+      [review, stream, meta],
+      [decisionId, channel, encodeAppend(events)],
+    );
+    return reply === 1;
+  }
+
+  /** All texts that were the plan, oldest first. */
+  async plans(workflowId: WorkflowId): Promise<PlanVersion[]> {
+    const stored = await this.#redis.hvals(reviewKeys(workflowId).plans);
+    return stored.map((text) => PlanVersion.parse(JSON.parse(text))).sort((a, b) => a.version - b.version);
+  }
+
+  /** What the sweep needs of many reviews, in one round trip; null where there is none. */
+  async readOpen(workflowIds: WorkflowId[]): Promise<(OpenReview | null)[]> {
+    const pipeline = this.#redis.pipeline();
+    for (const id of workflowIds) {
+      pipeline.hmget(reviewKeys(id).review, 'status', 'expires_ms', 'undelivered');
+    }
+    const replies = (await pipeline.exec()) ?? [];
+    return replies.map(([error, value]) => {
+      if (error) throw error;
+      const [status, expires, undelivered] = value as [string | null, string | null, string | null];
+      return status === null ? null : { status, expiresAt: Number(expires), undelivered };
+    });
+  }
+
+  /** Lets a review go after `seconds`; its task is over and nothing of it is undelivered. */
+  async expire(workflowId: WorkflowId, seconds: number): Promise<void> {
+    const { review, commands, plans } = reviewKeys(workflowId);
+    const pipeline = this.#redis.pipeline();
+    for (const key of [review, commands, plans]) pipeline.expire(key, seconds);
+    await pipeline.exec();
+  }
+}
+
+function hashFields(state: ReviewState): (string | number)[] {
+  const fields: Record<string, string | number> = {
+    version: state.version,
+    state: JSON.stringify(state),
+    body: JSON.stringify(publicBody(state)),
+    status: state.status,
+    expires_ms: Date.parse(state.expires_at),
+    user: state.owner?.user ?? '',
+    tenant: state.owner?.tenant ?? '',
+  };
+  return Object.entries(fields).flat();
+}
+
+function readState(keys: ReviewKeys, text: string): ReviewState {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new UnreadableReviewError(keys.review, 'the state is not JSON');
+  }
+  const parsed = ReviewState.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new UnreadableReviewError(keys.review, `${issue?.path.join('.')}: ${issue?.message}`);
+}
+
+function script(file: string): string {
+  return `${APPEND_LUA}\n${readFileSync(new URL(file, import.meta.url), 'utf8')}`;
+}

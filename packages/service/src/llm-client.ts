@@ -1,0 +1,92 @@
+import {
+  AnswerAnswer,
+  type AnswerRequest,
+  DecomposeAnswer,
+  type DecomposeRequest,
+  ErrorBody,
+  PlanAnswer,
+  type PlanRequest,
+  WriteAnswer,
+  type WriteRequest,
+} from '@plangate/contracts';
+import type { z } from 'zod';
+
+/**
+ * A call to llm-service that gave no usable answer.
+ * `away`: it could not be reached; `failed`: the provider failed; `refused`: asking again cannot help.
+ */
+export class LlmServiceError extends Error {
+  override readonly name = 'LlmServiceError';
+  readonly kind: 'away' | 'failed' | 'refused';
+
+  constructor(kind: LlmServiceError['kind'], message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+export interface LlmClient {
+  plan(request: PlanRequest, signal?: AbortSignal): Promise<PlanAnswer>;
+  decompose(request: DecomposeRequest, signal?: AbortSignal): Promise<DecomposeAnswer>;
+  write(request: WriteRequest, signal?: AbortSignal): Promise<WriteAnswer>;
+  answer(request: AnswerRequest, signal?: AbortSignal): Promise<AnswerAnswer>;
+}
+
+/**
+ * The way to llm-service. Its answers are not trusted: they are checked against the same schemas that it serves.
+ * @param baseUrl such as `http://127.0.0.1:8000`
+ * @param timeoutSeconds longest wait for one answer
+ * @throws {LlmServiceError} from every method
+ */
+export function createLlmClient(baseUrl: string, timeoutSeconds: number): LlmClient {
+  async function call<T extends z.ZodType>(
+    path: string,
+    schema: T,
+    request: unknown,
+    signal?: AbortSignal,
+  ): Promise<z.infer<T>> {
+    const limit = AbortSignal.timeout(timeoutSeconds * 1_000);
+    let response: Response;
+    let body: unknown;
+    try {
+      response = await fetch(new URL(path, baseUrl), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(request),
+        signal: signal ? AbortSignal.any([signal, limit]) : limit,
+      });
+      body = await response.json();
+    } catch (error) {
+      throw new LlmServiceError(limit.aborted ? 'failed' : 'away', `${path}: ${reasonOf(error)}`);
+    }
+    if (!response.ok) {
+      const parsed = ErrorBody.safeParse(body);
+      const reason = parsed.success ? parsed.data.error : 'no reason given';
+      throw new LlmServiceError(
+        kindOf(response.status, parsed.data?.code),
+        `${path}: ${response.status} ${reason}`,
+      );
+    }
+    const answer = schema.safeParse(body);
+    if (answer.success) return answer.data;
+    const [issue] = answer.error.issues;
+    throw new LlmServiceError('failed', `${path}: bad answer at ${issue?.path.join('.')}: ${issue?.message}`);
+  }
+
+  return {
+    plan: (request, signal) => call('/agent/research-plan', PlanAnswer, request, signal),
+    decompose: (request, signal) => call('/agent/decompose', DecomposeAnswer, request, signal),
+    write: (request, signal) => call('/agent/write', WriteAnswer, request, signal),
+    answer: (request, signal) => call('/agent/answer', AnswerAnswer, request, signal),
+  };
+}
+
+function kindOf(status: number, code: string | undefined): LlmServiceError['kind'] {
+  if (code === 'models_not_configured' || (status >= 400 && status < 500)) return 'refused';
+  return status === 503 ? 'away' : 'failed';
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+}
