@@ -28,3 +28,22 @@ export function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
     server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)));
   });
 }
+
+/**
+ * Refuses a port that is taken.
+ * @throws {PortTakenError}
+ */
+export async function requireFreePort(port: number, user: string, host?: string): Promise<void> {
+  if (!(await isPortFree(port, host))) throw new PortTakenError(port, user);
+}
+
+/** A port that another program listens on. */
+export class PortTakenError extends Error {
+  override readonly name = 'PortTakenError';
+  readonly port: number;
+
+  constructor(port: number, user: string) {
+    super(`port ${port} for ${user} is taken by another program`);
+    this.port = port;
+  }
+}

@@ -1,9 +1,8 @@
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { type Child, spawnChild } from './child.ts';
 import { dataFolder } from './data-folder.ts';
-import { freePort, isPortFree } from './free-port.ts';
-import { waitUntilReady } from './ready.ts';
+import { freePort, requireFreePort } from './free-port.ts';
+import { type Crash, type Server, startServer } from './server.ts';
 
 export interface RedisOptions {
   /** Default: a free one. */
@@ -14,19 +13,14 @@ export interface RedisOptions {
   args?: string[];
   /** Path of `redis-server`; default: the one on PATH. */
   command?: string;
+  logFile?: string;
+  onCrash?(crash: Crash): void;
 }
 
 /** A Redis server of one's own on loopback, which acknowledges a write when it is on disk. */
-export interface RedisServer {
+export interface RedisServer extends Server {
   readonly url: string;
   readonly port: number;
-  readonly pid: number;
-  /** SIGTERM, and removes the temporary folder; the data in a folder that was given stays. */
-  stop(): Promise<void>;
-  /** SIGKILL; the data stays for `restart`. */
-  kill(): Promise<void>;
-  /** Starts it again on the same port with the same data, stopped first where it still runs. */
-  restart(): Promise<void>;
 }
 
 /**
@@ -35,65 +29,30 @@ export interface RedisServer {
  */
 export async function startRedis(options: RedisOptions = {}): Promise<RedisServer> {
   const port = options.port ?? (await freePort());
-  if (!(await isPortFree(port))) throw new Error(`port ${port} for Redis is taken`);
+  await requireFreePort(port, 'Redis');
   const folder = dataFolder(options.dir, 'redis');
-  const logFile = join(folder.path, 'redis.log');
-  const start = () => launch(options, port, folder.path, logFile);
-
-  let stopped = false;
-  let child: Child;
-  try {
-    child = await start();
-  } catch (error) {
-    folder.release();
-    throw error;
-  }
-  return {
-    url: `redis://127.0.0.1:${port}/0`,
-    port,
-    get pid() {
-      return child.pid;
-    },
-    async stop() {
-      stopped = true;
-      await child.stop();
-      folder.release();
-    },
-    kill: () => child.kill(),
-    async restart() {
-      if (stopped) throw new Error('this Redis was stopped for good; start another one');
-      await child.stop();
-      child = await start();
-    },
-  };
-}
-
-async function launch(options: RedisOptions, port: number, dir: string, logFile: string): Promise<Child> {
-  const child = await spawnChild(
-    options.command ?? 'redis-server',
+  const server = await startServer({
+    name: 'redis-server',
+    command: options.command ?? 'redis-server',
     // biome-ignore format: one setting a line
-    [
+    args: [
       '--port', String(port),
       '--bind', '127.0.0.1',
       '--protected-mode', 'yes',
-      '--dir', dir,
+      '--dir', folder.path,
       '--appendonly', 'yes',
       '--appendfsync', 'always',
       '--save', '',
       '--daemonize', 'no',
       ...(options.args ?? []),
     ],
-    { logFile },
-  );
-  try {
-    await waitUntilReady({ name: 'redis-server', child, logFile, limitMs: 20_000 }, () =>
-      answers(port, child.pid),
-    );
-  } catch (error) {
-    await child.kill();
-    throw error;
-  }
-  return child;
+    logFile: options.logFile ?? join(folder.path, 'redis.log'),
+    limitMs: 20_000,
+    isReady: (pid) => answers(port, pid),
+    release: folder.release,
+    ...(options.onCrash ? { onCrash: options.onCrash } : {}),
+  });
+  return Object.assign(server, { url: `redis://127.0.0.1:${port}/0`, port });
 }
 
 /** True where the server on `port` has loaded its data and is the process `pid`, not another one on that port. */

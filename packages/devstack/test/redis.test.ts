@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { startRedis } from '../src/index.ts';
+import { isAlive } from './processes.ts';
 
 test('a write that Redis acknowledged is still there after SIGKILL and restart', async () => {
   const redis = await startRedis();
@@ -47,19 +48,10 @@ test('a port that is taken is named', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => other.once('listening', resolve));
   const { port } = other.address() as { port: number };
-  await expect(startRedis({ port })).rejects.toThrow(`port ${port} for Redis is taken`);
+  await expect(startRedis({ port })).rejects.toThrow(`port ${port} for Redis is taken by another program`);
   other.close();
 });
 
 test('a server that does not start is reported with its last log lines', async () => {
   await expect(startRedis({ args: ['--maxmemory-policy', 'nonsense'] })).rejects.toThrow(/maxmemory-policy/);
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -1,0 +1,7 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+/** The folder of the programs that Plangate installed for this user. */
+export function programFolder(environment: NodeJS.ProcessEnv = process.env): string {
+  return join(environment['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'plangate', 'bin');
+}
