@@ -32,7 +32,10 @@ export async function readJsonObject(
   req: IncomingMessage,
   options: BodyOptions = {},
 ): Promise<Record<string, unknown>> {
-  if (options.optional && !hasBody(req)) return {};
+  if (!hasBody(req)) {
+    if (options.optional) return {};
+    throw invalidBody();
+  }
   checkType(req, options);
   const bytes = await readBody(req, options);
   if (options.optional && bytes.length === 0) return {};
@@ -79,6 +82,7 @@ function checkType(req: IncomingMessage, { optional }: BodyOptions): void {
   if (header === undefined && optional) return;
   const { type, parameters } = parseContentType(header ?? '');
   const charset = parameters['charset']?.toLowerCase() ?? 'utf-8';
+  // RFC 8259 §8.1: JSON that travels between systems is UTF-8.
   if (type !== 'application/json' || (charset !== 'utf-8' && charset !== 'utf8')) {
     throw new HttpError(415, 'unsupported_media_type', 'Content-Type must be application/json');
   }
@@ -99,7 +103,7 @@ function parseObject(bytes: Buffer): Record<string, unknown> {
 /** Drops `__proto__` members, which would change the prototype of an object that they are assigned to. */
 function makeHarmless(value: object, depth: number): void {
   if (depth > MAX_DEPTH) throw invalidBody();
-  if (Object.hasOwn(value, '__proto__')) delete (value as Record<string, unknown>)['__proto__'];
+  Reflect.deleteProperty(value, '__proto__');
   for (const member of Object.values(value)) {
     if (typeof member === 'object' && member !== null) makeHarmless(member, depth + 1);
   }

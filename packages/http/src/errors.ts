@@ -64,15 +64,15 @@ export function sendError(res: ServerResponse, error: HttpError): void {
  * request with 4xx; anything else is logged under an id and answered 500 without internals.
  */
 export function answerError(log: Logger, error: unknown, req: IncomingMessage, res: ServerResponse): void {
-  const known = toHttpError(error);
-  if (known && known.status < 500) return answer(res, known);
-
-  const error_id = randomUUID();
   const request_id = requestIdOf(req);
+  const known = toHttpError(error);
   if (known) {
-    log.warn({ err: describe(error), request_id, code: known.code }, 'a part is away');
-    return answer(res, known);
+    if (known.status >= 500)
+      log.warn({ err: describe(error), request_id, code: known.code }, 'a part failed');
+    answer(res, known);
+    return;
   }
+  const error_id = randomUUID();
   log.error({ err: describe(error), error_id, request_id }, 'request failed');
   answer(res, new HttpError(500, 'internal', 'Internal server error', { fields: { error_id } }));
 }

@@ -46,10 +46,12 @@ async function stateOf(check: HealthCheck, limitMs: number): Promise<string> {
   const late = new Promise<string>((resolve) => {
     timer = setTimeout(resolve, limitMs, 'timed out');
   });
-  const answer = Promise.try(check).then(
-    () => 'ok',
-    () => 'unavailable',
-  );
+  const answer = Promise.resolve()
+    .then(check)
+    .then(
+      () => 'ok',
+      () => 'unavailable',
+    );
   try {
     return await Promise.race([answer, late]);
   } finally {
