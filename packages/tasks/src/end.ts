@@ -1,4 +1,5 @@
-import type { NewEvent, TaskStatus } from '@plangate/contracts';
+import type { EventType, TaskStatus } from '@plangate/contracts';
+import type { KeyedEvent } from '@plangate/events';
 
 /** Every way in which a task ends (`contract/plan-review.md` §1, table of ends). */
 export type TaskEnd =
@@ -21,19 +22,13 @@ export type TaskEnd =
   /** The run is over and left no end behind: terminated, or lost with the engine's data. */
   | { kind: 'lost' };
 
-/** An event with the key under which the log takes it once. */
-export interface EndEvent {
-  key: string;
-  event: NewEvent;
-}
-
 export interface DescribedEnd {
   status: TaskStatus;
   result: string;
   /** Null: the task did what it was asked. */
   error: string | null;
   /** In the order of appending: the error where there is one, exactly one terminal event, `STREAM_END`. */
-  events: EndEvent[];
+  events: KeyedEvent[];
 }
 
 /**
@@ -89,7 +84,10 @@ function failed(code: string, error: string): DescribedEnd {
     events: [
       {
         key: 'end:error',
-        event: { type: 'ERROR_OCCURRED', agent_id: 'orchestrator', message: error, payload: { code } },
+        type: 'ERROR_OCCURRED',
+        agent_id: 'orchestrator',
+        message: error,
+        payload: { code },
       },
       terminal('WORKFLOW_FAILED', error),
       STREAM_END,
@@ -97,13 +95,15 @@ function failed(code: string, error: string): DescribedEnd {
   };
 }
 
-function terminal(type: NewEvent['type'], message: string): EndEvent {
-  return { key: 'end:terminal', event: { type, agent_id: 'orchestrator', message } };
+function terminal(type: EventType, message: string): KeyedEvent {
+  return { key: 'end:terminal', type, agent_id: 'orchestrator', message };
 }
 
-const STREAM_END: EndEvent = {
+const STREAM_END: KeyedEvent = {
   key: 'end:stream',
-  event: { type: 'STREAM_END', agent_id: 'orchestrator', message: '' },
+  type: 'STREAM_END',
+  agent_id: 'orchestrator',
+  message: '',
 };
 
 function withReason(text: string, reason: string | undefined): string {

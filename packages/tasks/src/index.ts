@@ -1,6 +1,6 @@
 export { CONTEXT_LIMIT_BYTES, CONTEXT_LIMIT_DEPTH } from './context-shape.ts';
 export { type ControlAction, decideControl, isEnded } from './control.ts';
-export { type DescribedEnd, describeEnd, type EndEvent, type TaskEnd } from './end.ts';
+export { type DescribedEnd, describeEnd, type TaskEnd } from './end.ts';
 export {
   type NewTask,
   newRecord,
@@ -10,6 +10,7 @@ export {
   toListItem,
   toTaskBody,
 } from './record.ts';
+export { sessionTitle } from './session-title.ts';
 export {
   readSubmission,
   type Submission,

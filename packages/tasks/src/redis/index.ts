@@ -1,0 +1,15 @@
+export { type EndTaskParts, endTask } from './end-task.ts';
+export { type OwnerKeys, ownerKeys, taskKey } from './keys.ts';
+export type { OpenState, OpenTask } from './open-tasks.ts';
+export {
+  type ApprovedContext,
+  type ControlledBy,
+  type Created,
+  type EndOutcome,
+  type StandingEnd,
+  TaskStore,
+  type TaskStoreOptions,
+  type UpdateOutcome,
+} from './store.ts';
+export { UnreadableRecordError } from './stored-record.ts';
+export type { TaskListQuery } from './task-lists.ts';

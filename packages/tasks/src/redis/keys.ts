@@ -1,0 +1,36 @@
+import { type Owner, slotOf, type WorkflowId } from '@plangate/contracts';
+
+/** Index of every task with something unfinished: ZSET id -> since when (ms). In a slot of its own. */
+export const OPEN_TASKS = 'tasks:open';
+
+/** Hash of one task's record, in the slot of its workflow. */
+export function taskKey(id: WorkflowId): string {
+  return `task:${slotOf(id)}`;
+}
+
+/** The Redis names of what belongs to one owner; all share a slot, so that one script keeps them in step. */
+export interface OwnerKeys {
+  /** ZSET of the owner's tasks: id -> created (ms). */
+  tasks: string;
+  /** ZSET of the owner's sessions: id -> last activity (ms). */
+  sessions: string;
+  /** Hash of one session. */
+  session: (sessionId: string) => string;
+  /** ZSET of one session's tasks: id -> created (ms). */
+  sessionTasks: (sessionId: string) => string;
+}
+
+export function ownerKeys(owner: Owner): OwnerKeys {
+  const slot = `{${encode(owner.tenant)}:${encode(owner.user)}}`;
+  return {
+    tasks: `tasks:of:${slot}`,
+    sessions: `sessions:of:${slot}`,
+    session: (id) => `session:${slot}:${id}`,
+    sessionTasks: (id) => `session-tasks:${slot}:${id}`,
+  };
+}
+
+/** Names from credentials may hold any character: none of them may end the hash tag or shift the parts. */
+function encode(part: string): string {
+  return encodeURIComponent(part.toWellFormed());
+}
