@@ -14,8 +14,10 @@ const SHORTEST_PAYLOAD_STRING = 32;
  * payload where that is too large by itself, between two graphemes, and is marked `payload.truncated: true`.
  */
 export function boundedJson(event: NewEvent): string {
-  const json = toJsonLine(event);
-  if (utf8Bytes(json) <= STORED_BYTES) return json;
+  if (event.message.length <= STORED_BYTES) {
+    const json = toJsonLine(event);
+    if (utf8Bytes(json) <= STORED_BYTES) return json;
+  }
 
   const frame = {
     type: event.type,
@@ -25,26 +27,35 @@ export function boundedJson(event: NewEvent): string {
   };
   const free = STORED_BYTES - utf8Bytes(toJsonLine(frame));
   const message = event.message.toWellFormed();
-  const payload = boundedPayload(event.payload, Math.max(free / 2, free - jsonBytes(message)));
+  const payload = boundedPayload(event.payload, Math.max(free / 2, free - jsonBytesUpTo(message, free)));
   const rest = STORED_BYTES - utf8Bytes(toJsonLine({ ...frame, payload }));
   return toJsonLine({ ...frame, message: cutToJsonBytes(message, rest), payload });
 }
 
-/** `payload` with `truncated: true`, at most about `maxBytes` long: shorter strings first, then only its plain values. */
+/** `payload` with `truncated: true` in at most `maxBytes` bytes: shorter strings first, then only its plain values. */
 function boundedPayload(payload: NewEvent['payload'], maxBytes: number): Record<string, unknown> {
   const plain: Record<string, unknown> = payload ? JSON.parse(toJsonLine(payload)) : {};
   const whole = { ...plain, truncated: true };
-  if (utf8Bytes(toJsonLine(whole)) <= maxBytes) return whole;
-  for (let longest = LONGEST_PAYLOAD_STRING; longest >= SHORTEST_PAYLOAD_STRING; longest /= 2) {
-    const shorter = { ...(cutStrings(plain, longest) as object), truncated: true };
-    if (utf8Bytes(toJsonLine(shorter)) <= maxBytes) return shorter;
+  if (fits(whole, maxBytes)) return whole;
+  const shortest = withShortStrings(plain, SHORTEST_PAYLOAD_STRING);
+  if (fits(shortest, maxBytes)) {
+    for (let longest = LONGEST_PAYLOAD_STRING; longest > SHORTEST_PAYLOAD_STRING; longest /= 2) {
+      const shorter = withShortStrings(plain, longest);
+      if (fits(shorter, maxBytes)) return shorter;
+    }
+    return shortest;
   }
-  const values = Object.entries(plain).filter(([, value]) => typeof value !== 'object');
-  const flat = {
-    ...(cutStrings(Object.fromEntries(values), SHORTEST_PAYLOAD_STRING) as object),
-    truncated: true,
-  };
-  return utf8Bytes(toJsonLine(flat)) <= maxBytes ? flat : { truncated: true };
+  const values = Object.entries(shortest).filter(([, value]) => typeof value !== 'object');
+  const flat = Object.fromEntries(values);
+  return fits(flat, maxBytes) ? flat : { truncated: true };
+}
+
+function fits(payload: Record<string, unknown>, maxBytes: number): boolean {
+  return utf8Bytes(toJsonLine(payload)) <= maxBytes;
+}
+
+function withShortStrings(payload: Record<string, unknown>, longest: number): Record<string, unknown> {
+  return { ...(cutStrings(payload, longest) as object), truncated: true };
 }
 
 function cutStrings(value: unknown, longest: number): unknown {
@@ -56,18 +67,21 @@ function cutStrings(value: unknown, longest: number): unknown {
 
 /** The longest prefix between two graphemes whose JSON form, quotes aside, has at most `maxBytes` bytes. */
 function cutToJsonBytes(text: string, maxBytes: number): string {
-  if (jsonBytes(text) <= maxBytes) return text;
+  if (jsonBytesUpTo(text, maxBytes) <= maxBytes) return text;
   let bytes = 0;
   let end = 0;
   for (const { segment, index } of new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(text)) {
-    bytes += jsonBytes(segment);
+    bytes += jsonBytesUpTo(segment, maxBytes);
     if (bytes > maxBytes) break;
     end = index + segment.length;
   }
   return text.slice(0, end);
 }
 
-/** Bytes of `text` inside a JSON string: escapes count as they are written. */
-function jsonBytes(text: string): number {
-  return utf8Bytes(toJsonLine(text)) - 2;
+/**
+ * Bytes of `text` inside a JSON string, escapes as they are written; infinite where it is clear without counting
+ * that they are more than `maxBytes`, so that megabytes of text cost nothing.
+ */
+function jsonBytesUpTo(text: string, maxBytes: number): number {
+  return text.length > maxBytes ? Number.POSITIVE_INFINITY : utf8Bytes(toJsonLine(text)) - 2;
 }

@@ -1,0 +1,125 @@
+import type { WorkflowEvent } from '@plangate/contracts';
+import { type Cursor, comparePositions, cursorAfter, type Gap, gapFor } from '../cursor.ts';
+import { encodeEvent } from '../sse.ts';
+import type { LogBounds } from './log.ts';
+
+/** One event, parsed and encoded; subscribers share it, so it must not be changed. */
+export interface Delivery {
+  event: WorkflowEvent;
+  /** Its SSE frame. */
+  frame: string;
+}
+
+export interface SubscribeOptions {
+  /** What comes strictly after is delivered. */
+  after: Cursor;
+  /** Events in order, each once. `false` says stop: nothing more comes until `resume()`. */
+  // biome-ignore lint/suspicious/noConfusingVoidType: a listener that never stops returns nothing
+  onEvents(batch: readonly Delivery[]): boolean | void;
+  /** Events between the reader's position and the next batch are no longer kept. */
+  onGap(gap: Gap): void;
+  /** The subscription has ended before `STREAM_END`; nothing more comes. */
+  onLost(error: Error): void;
+}
+
+export type SubscriptionState = 'replaying' | 'live' | 'paused' | 'closed';
+
+/** Encodes a page once for everybody. */
+export function encodePage(page: WorkflowEvent[]): Delivery[] {
+  return page.map((event) => ({ event, frame: encodeEvent(event) }));
+}
+
+/** The position of one subscriber on one log, and what it is told. It holds no events and no timer. */
+export class Subscription {
+  state: SubscriptionState = 'replaying';
+  /** True once `begin` has settled the position. */
+  begun = false;
+  /** Where the next read begins. */
+  after: Cursor;
+  readonly #options: SubscribeOptions;
+  /** Seq that must come next; null while it is not known or its loss has been told. */
+  #next: number | null = null;
+
+  constructor(options: SubscribeOptions) {
+    this.#options = options;
+    this.after = options.after;
+  }
+
+  /**
+   * Settles where to begin in a log with these bounds, and tells of a gap. A reader that has seen the end gets
+   * `STREAM_END` again, because it would wait for ever otherwise. A position beyond the newest event (Redis was
+   * restored from older data) counts as the newest.
+   */
+  begin(bounds: LogBounds | null): void {
+    this.begun = true;
+    const { after } = this;
+    const gap = gapFor(after, bounds);
+    if (gap) this.#options.onGap(gap);
+    if (!bounds) {
+      this.after = { kind: 'start' };
+      return;
+    }
+    const latest = cursorAfter(bounds.latestId);
+    if (after.kind === 'id' ? comparePositions(after, latest) >= 0 : seqOf(after) >= bounds.latestSeq) {
+      this.after = latest;
+      if (bounds.end) this.#hand(encodePage([bounds.end]), true);
+    } else if (!gap && after.kind !== 'id') {
+      this.#next = seqOf(after) + 1;
+    }
+  }
+
+  /** Delivers what this subscriber has not had; its state says afterwards whether it takes more. */
+  deliver(batch: readonly Delivery[]): void {
+    const fresh = this.#fresh(batch);
+    const [first, last] = [fresh[0]?.event, fresh.at(-1)?.event];
+    if (!first || !last) return;
+    const gap = this.#gapBefore(first, last);
+    this.after = cursorAfter(last.stream_id);
+    this.#next = last.seq + 1;
+    this.#hand(fresh, last.type === 'STREAM_END', gap);
+  }
+
+  isClosed(): boolean {
+    return this.state === 'closed';
+  }
+
+  lose(error: Error): void {
+    if (this.isClosed()) return;
+    this.state = 'closed';
+    this.#options.onLost(error);
+  }
+
+  /** A listener that throws loses its own subscription and nobody else's. */
+  #hand(batch: readonly Delivery[], isEnd: boolean, gap: Gap | null = null): void {
+    try {
+      if (gap) this.#options.onGap(gap);
+      if (this.isClosed()) return;
+      const more = this.#options.onEvents(batch);
+      if (this.isClosed()) return;
+      if (isEnd) this.state = 'closed';
+      else if (more === false) this.state = 'paused';
+    } catch (error) {
+      this.lose(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  #fresh(batch: readonly Delivery[]): readonly Delivery[] {
+    const { after } = this;
+    if (after.kind !== 'id') return batch;
+    const from = batch.findIndex(({ event }) => comparePositions(cursorAfter(event.stream_id), after) > 0);
+    if (from === 0) return batch;
+    return from < 0 ? [] : batch.slice(from);
+  }
+
+  /** What was trimmed between two reads, or while paused. */
+  #gapBefore(first: WorkflowEvent, last: WorkflowEvent): Gap | null {
+    if (this.#next === null || first.seq <= this.#next) return null;
+    return this.after.kind === 'id'
+      ? { requested: this.after.text, earliest: first.stream_id, latest: last.stream_id }
+      : { requested: this.#next - 1, earliest: first.seq, latest: last.seq };
+  }
+}
+
+function seqOf(cursor: Cursor & { kind: 'start' | 'seq' }): number {
+  return cursor.kind === 'seq' ? cursor.seq : 0;
+}
