@@ -1,0 +1,41 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { stoppable } from '@plangate/http';
+import { openCorpus } from '@plangate/research/corpus';
+import { configFile, loadSettings, PROJECT_FOLDER, runService } from '@plangate/service';
+import { buildAgent } from './build-agent.ts';
+import { selectModel } from './models/select.ts';
+import { offlineAgent } from './offline/agent.ts';
+import { createApp } from './routes.ts';
+
+await runService('llm-service', async (log) => {
+  // The SDK writes its warnings to the console otherwise, which is no structured log.
+  globalThis.AI_SDK_LOG_WARNINGS = false;
+  const { models, documents, llm_service } = loadSettings(process.env, configFile('plangate.yaml'));
+  const corpus = openCorpus({
+    root: PROJECT_FOLDER,
+    folders: documents.folders,
+    log: ({ type, ...event }) => log[type === 'skipped' ? 'warn' : 'info'](event, `documents: ${type}`),
+  });
+  const agent = buildAgent({ models, environment: process.env, offline: offlineAgent(() => corpus) });
+  const checks = {
+    provider: async () => selectModel(models, process.env, {}),
+    documents: () => corpus,
+  };
+
+  const server = createServer(createApp({ agent, log, checks }));
+  const { stop } = stoppable(server);
+  server.listen(llm_service.port, llm_service.host);
+  await once(server, 'listening');
+  log.info({ address: server.address(), provider: providerName(models, process.env) }, 'listening');
+  return stop;
+});
+
+function providerName(...parameters: [Parameters<typeof selectModel>[0], NodeJS.ProcessEnv]): string {
+  try {
+    const selection = selectModel(...parameters, {});
+    return selection.kind === 'offline' ? 'offline' : selection.name;
+  } catch (error) {
+    return error instanceof Error ? error.message : 'unknown';
+  }
+}
