@@ -10,6 +10,7 @@ export default defineConfig({
       'apps/*/src/**/*.test.ts',
       'test/**/*.test.ts',
     ],
+    globalSetup: ['packages/devstack/src/vitest-temporal.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 2,

@@ -6,6 +6,7 @@ interface Wait {
   child: Child;
   logFile: string;
   limitMs: number;
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -18,6 +19,7 @@ export async function waitUntilReady(wait: Wait, check: () => Promise<boolean>):
   for (;;) {
     const exit = child.exit();
     if (exit) throw new Error(`${name} ${describeExit(exit)} before it was ready\n${lastLines(logFile)}`);
+    if (wait.signal?.aborted) throw new Error(`the start of ${name} was given up`);
     if (await check().catch(() => false)) return;
     if (performance.now() > end) {
       throw new Error(`${name} was not ready within ${limitMs / 1000} s\n${lastLines(logFile)}`);

@@ -14,7 +14,9 @@ export interface RedisOptions {
   /** Path of `redis-server`; default: the one on PATH. */
   command?: string;
   logFile?: string;
-  onCrash?(crash: Crash): void;
+  /** Gives the start up. */
+  signal?: AbortSignal;
+  onCrash?: ((crash: Crash) => void) | undefined;
 }
 
 /** A Redis server of one's own on loopback, which acknowledges a write when it is on disk. */
@@ -50,7 +52,8 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
     limitMs: 20_000,
     isReady: (pid) => answers(port, pid),
     release: folder.release,
-    ...(options.onCrash ? { onCrash: options.onCrash } : {}),
+    signal: options.signal,
+    onCrash: options.onCrash,
   });
   return Object.assign(server, { url: `redis://127.0.0.1:${port}/0`, port });
 }

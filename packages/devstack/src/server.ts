@@ -25,14 +25,18 @@ export interface ServerOptions {
   logFile: string;
   /** Longest wait in milliseconds until it is ready. */
   limitMs: number;
+  /** Called before every start. */
+  beforeStart?(): void;
   /** True when it is ready; a check that throws means: not yet. */
   isReady(pid: number): Promise<boolean>;
   /** Called once it is gone for good. */
   release?(): void;
   /** SIGKILL instead of SIGTERM, for a server whose data goes away with it. */
   stopAtOnce?: boolean;
+  /** Gives the first start up. */
+  signal?: AbortSignal | undefined;
   /** Told when it ends without having been asked to. */
-  onCrash?(crash: Crash): void;
+  onCrash?: ((crash: Crash) => void) | undefined;
 }
 
 export interface Crash {
@@ -52,6 +56,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   let stopped = false;
 
   async function start(): Promise<void> {
+    options.beforeStart?.();
     const started = await spawnChild(options.command, options.args, options);
     try {
       await waitUntilReady({ ...options, child: started }, () => options.isReady(started.pid));

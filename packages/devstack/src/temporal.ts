@@ -10,9 +10,11 @@ export interface TemporalOptions {
   /** Keeps workflows in this file; default: a temporary one, removed by `stop`. */
   dbFile?: string;
   logFile?: string;
+  /** Gives the start up. */
+  signal?: AbortSignal;
   /** Path of the `temporal` command; default: found or installed. */
   command?: string;
-  onCrash?(crash: Crash): void;
+  onCrash?: ((crash: Crash) => void) | undefined;
 }
 
 /** A Temporal development server of one's own on loopback, with the namespace `default`. */
@@ -51,7 +53,8 @@ export async function startTemporal(options: TemporalOptions = {}): Promise<Temp
     isReady: () => temporalAnswers(address),
     release: () => folder?.release(),
     stopAtOnce: options.dbFile === undefined,
-    ...(options.onCrash ? { onCrash: options.onCrash } : {}),
+    signal: options.signal,
+    onCrash: options.onCrash,
   });
   return Object.assign(server, { address, port });
 }

@@ -2,6 +2,6 @@ export { createLlmClient, type LlmClient, LlmServiceError } from './llm-client.t
 export { createLog, type Logger } from './log.ts';
 export { configFile, PROJECT_FOLDER } from './paths.ts';
 export { runService } from './run.ts';
-export { loadSettings, type ProviderSettings, Settings } from './settings.ts';
+export { ENVIRONMENT, loadSettings, type ProviderSettings, Settings } from './settings.ts';
 export { loadStrategies } from './strategies.ts';
 export { type EnvironmentVariable, readYamlSettings, SettingsError } from './yaml-settings.ts';
