@@ -133,9 +133,15 @@ function modelChoice(fields: SubmitTaskBody): ModelChoice {
   };
 }
 
+/** `docs/errors.md` tells a missing query from a long one. */
+const QUERY_CODES: Record<string, string> = {
+  'Query is required': 'query_required',
+  'Query exceeds 10000 characters': 'query_too_long',
+};
+
 function fieldRefusal(error: z.ZodError): Refusal {
   const text = error.issues[0]?.message ?? 'Invalid request body';
   const field = error.issues[0]?.path[0];
-  const code = text === 'Invalid request body' || field === undefined ? 'body' : String(field);
-  return refuse(400, `invalid_${code}`, text);
+  const named = text === 'Invalid request body' || field === undefined ? 'body' : String(field);
+  return refuse(400, QUERY_CODES[text] ?? `invalid_${named}`, text);
 }

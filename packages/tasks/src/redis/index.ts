@@ -1,3 +1,4 @@
+export { type Draft, DraftStore } from './drafts.ts';
 export { type EndTaskParts, endTask } from './end-task.ts';
 export { type OwnerKeys, ownerKeys, taskKey } from './keys.ts';
 export type { OpenState, OpenTask } from './open-tasks.ts';

@@ -1,0 +1,47 @@
+import type { WorkflowId } from '@plangate/contracts';
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { taskKey } from './keys.ts';
+
+/** Longest time in seconds between a finished result and the end of its task. */
+const KEEP_SECONDS = 7 * 24 * 60 * 60;
+
+const Draft = z.object({
+  result: z.string(),
+  metadata: z.record(z.string(), z.unknown()),
+  modelUsed: z.string(),
+  provider: z.string(),
+});
+/** A finished result, before the end of its task is written. */
+export type Draft = z.infer<typeof Draft>;
+
+/**
+ * Results on their way to the end of their tasks: they are large, so that a workflow does not carry them
+ * (the engine limits a payload to 2 MB).
+ */
+export class DraftStore {
+  readonly #redis: Redis;
+
+  constructor(redis: Redis) {
+    this.#redis = redis;
+  }
+
+  async save(id: WorkflowId, draft: Draft): Promise<void> {
+    await this.#redis.set(draftKey(id), JSON.stringify(draft), 'EX', KEEP_SECONDS);
+  }
+
+  /** Null where there is none. */
+  async load(id: WorkflowId): Promise<Draft | null> {
+    const stored = await this.#redis.get(draftKey(id));
+    return stored === null ? null : Draft.parse(JSON.parse(stored));
+  }
+
+  /** The end holds the result now. */
+  async remove(id: WorkflowId): Promise<void> {
+    await this.#redis.del(draftKey(id));
+  }
+}
+
+function draftKey(id: WorkflowId): string {
+  return `${taskKey(id)}:draft`;
+}
