@@ -12,6 +12,7 @@ export {
   type Transition,
   versionConflict,
 } from './machine.ts';
+export { retentionSeconds } from './retention.ts';
 export { planApproved } from './review-events.ts';
 export {
   Decision,

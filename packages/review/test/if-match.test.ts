@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { ifMatchAllows } from '../src/index.ts';
+
+interface Case {
+  header: string | null;
+  match: boolean;
+  current?: number;
+}
+const { cases } = JSON.parse(readFileSync(new URL('./fixtures/if-match.json', import.meta.url), 'utf8')) as {
+  cases: Case[];
+};
+
+describe('If-Match (contract §2.2)', () => {
+  it.each(cases)('header $header at version $current allows: $match', ({ header, match, current = 2 }) => {
+    expect(ifMatchAllows(header, current)).toBe(match);
+  });
+
+  it('a list with one member that is not a number still matches by another', () => {
+    expect(ifMatchAllows('abc, "2"', 2)).toBe(true);
+  });
+});

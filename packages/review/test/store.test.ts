@@ -1,0 +1,344 @@
+import type { WorkflowId } from '@plangate/contracts';
+import { startRedis } from '@plangate/devstack';
+import { EventLog } from '@plangate/events/redis';
+import { connectRedis } from '@plangate/redis';
+import type { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createFeedbackLock, ReviewStore, reviewKeys, UnreadableReviewError } from '../src/redis/index.ts';
+import {
+  approvePlan,
+  type Caller,
+  cancelReview,
+  closeReview,
+  createReview,
+  type Deliver,
+  deliverDecision,
+  editPlan,
+  type Planner,
+  rejectPlan,
+  settleDecision,
+  submitFeedback,
+} from '../src/use-cases/index.ts';
+import { answer, origin, question } from './reviews.ts';
+
+const caller: Caller = { owner: { user: 'ada', tenant: 'acme' }, authOff: false };
+let server: Awaited<ReturnType<typeof startRedis>>;
+let redis: Redis;
+let store: ReviewStore;
+let events: EventLog;
+let ids = 0;
+const newCommandId = () => `c${++ids}`;
+const sent: Deliver = async () => 'sent';
+
+beforeAll(async () => {
+  server = await startRedis();
+  redis = connectRedis(server.url);
+  await vi.waitUntil(() => redis.status === 'ready');
+  store = new ReviewStore(redis);
+  events = new EventLog(redis, { keep: 1_000 });
+});
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+
+async function open(first = answer('Plan A'), maxRounds = 10) {
+  const from = origin(maxRounds);
+  await createReview(store, from, first, 900);
+  return from;
+}
+
+function feedbackPorts(planner: Planner, ttlMs = 15_000, faults: unknown[] = []) {
+  return {
+    store,
+    planner,
+    newCommandId,
+    lock: createFeedbackLock(redis, { ttlMs, onFault: (kind, error) => faults.push([kind, error]) }),
+    onPlannerFault: () => {},
+  };
+}
+
+async function typesOf(id: WorkflowId) {
+  return (await events.read(id, { limit: 100 })).map(({ type }) => type);
+}
+
+describe('the store', () => {
+  it('creates a review once, however many try', async () => {
+    const from = origin();
+    const states = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => createReview(store, from, answer(`Plan ${n}`), 900)),
+    );
+    expect(new Set(states.map(({ current_plan }) => current_plan)).size).toBe(1);
+    expect(await typesOf(from.workflowId)).toEqual(['RESEARCH_PLAN_READY']);
+  });
+
+  it('the hot read returns the body as it was written, with version and owner', async () => {
+    const { workflowId } = await open();
+    const stored = await store.readBody(workflowId);
+    expect(stored).toMatchObject({ version: 1, owner: caller.owner });
+    expect(JSON.parse(stored!.body)).toMatchObject({
+      status: 'reviewing',
+      version: 1,
+      current_plan: 'Plan A',
+    });
+  });
+
+  it('keeps every text that was the plan, with its author', async () => {
+    const { workflowId } = await open();
+    await editPlan(
+      { store, deliver: sent, newCommandId },
+      { workflowId, caller, ifMatch: undefined, plan: 'Mine' },
+    );
+    expect(await store.plans(workflowId)).toMatchObject([
+      { version: 1, text: 'Plan A', author: 'assistant' },
+      { version: 2, text: 'Mine', author: 'user', by: 'ada' },
+    ]);
+  });
+
+  it('a commit whose reply was lost is recognised by its command id and happens once', async () => {
+    const { workflowId } = await open();
+    const { state } = await store.load(workflowId);
+    const transition = { state: { ...state!, version: 2 }, events: [] };
+    expect(await store.commit(workflowId, 'same', 1, transition)).toEqual({
+      result: 'committed',
+      version: 2,
+    });
+    expect(await store.commit(workflowId, 'same', 1, transition)).toEqual({ result: 'repeated', version: 2 });
+    expect(await store.commit(workflowId, 'other', 1, transition)).toEqual({ result: 'moved', version: 2 });
+  });
+
+  it('P73 a state of another format is refused by name and not written over', async () => {
+    const { workflowId } = await open();
+    const { review } = reviewKeys(workflowId);
+    const newer = JSON.stringify({ format: 2 });
+    await redis.hset(review, 'state', newer);
+    await expect(store.load(workflowId)).rejects.toThrow(UnreadableReviewError);
+    await expect(store.load(workflowId)).rejects.toThrow(review);
+    expect(await redis.hget(review, 'state')).toBe(newer);
+  });
+});
+
+describe('feedback', () => {
+  it('P01 two at once: one 200, one 409, one model call', async () => {
+    const { workflowId } = await open();
+    const planner = vi.fn<Planner>(async () => {
+      await new Promise((done) => setTimeout(done, 100));
+      return answer('Plan B');
+    });
+    const request = { workflowId, caller, message: 'more', ifMatch: '1' };
+    const results = await Promise.all([
+      submitFeedback(feedbackPorts(planner), request),
+      submitFeedback(feedbackPorts(planner), request),
+    ]);
+    expect(results.filter(({ ok }) => ok)).toHaveLength(1);
+    expect(results.find(({ ok }) => !ok)).toMatchObject({
+      status: 409,
+      error: 'Another feedback request is in progress. Please wait.',
+    });
+    expect(planner).toHaveBeenCalledTimes(1);
+    expect((await store.load(workflowId)).state?.rounds).toHaveLength(3);
+  });
+
+  it('P01 the same If-Match one after the other: 200, then 409, never a lost round', async () => {
+    const { workflowId } = await open();
+    const ports = feedbackPorts(async () => answer('Plan B'));
+    const request = { workflowId, caller, message: 'more', ifMatch: '1' };
+    expect(await submitFeedback(ports, request)).toMatchObject({ ok: true });
+    expect(await submitFeedback(ports, request)).toMatchObject({
+      status: 409,
+      error: 'Conflict: state has been modified',
+      fields: { version: 2 },
+    });
+  });
+
+  it('P02 a holder whose lock has expired cannot write over the next one', async () => {
+    const { workflowId } = await open();
+    let release = () => {};
+    const stuck = new Promise<void>((done) => {
+      release = done;
+    });
+    const request = { workflowId, caller, message: 'more', ifMatch: undefined };
+    const first = submitFeedback(
+      feedbackPorts(async () => {
+        await stuck;
+        return answer('Late');
+      }),
+      request,
+    );
+    const { lock } = reviewKeys(workflowId);
+    await vi.waitUntil(async () => (await redis.exists(lock)) === 1);
+    await redis.del(lock);
+    const second = await submitFeedback(
+      feedbackPorts(async () => answer('Plan B')),
+      request,
+    );
+    release();
+    expect(second).toMatchObject({ ok: true, state: { version: 2 } });
+    expect(await first).toMatchObject({ status: 409, error: 'Conflict: state has been modified' });
+    expect((await store.load(workflowId)).state?.current_plan).toBe('Plan B');
+  });
+
+  it('P117 a lock that expired during the model call is no error, and another holder keeps his', async () => {
+    const { workflowId } = await open();
+    const faults: unknown[] = [];
+    const { lock } = reviewKeys(workflowId);
+    const ports = feedbackPorts(
+      async () => {
+        await redis.set(lock, 'somebody else');
+        return answer('Plan B');
+      },
+      15_000,
+      faults,
+    );
+    expect(
+      await submitFeedback(ports, { workflowId, caller, message: 'x', ifMatch: undefined }),
+    ).toMatchObject({ ok: true });
+    expect(await redis.get(lock)).toBe('somebody else');
+    expect(faults).toMatchObject([['unlock', expect.anything()]]);
+  });
+
+  it('the lock is renewed while the model thinks longer than its lifetime', async () => {
+    const { workflowId } = await open();
+    const ports = feedbackPorts(async () => {
+      await new Promise((done) => setTimeout(done, 900));
+      return answer((await redis.exists(reviewKeys(workflowId).lock)) === 1 ? 'held' : 'lost');
+    }, 300);
+    const result = await submitFeedback(ports, { workflowId, caller, message: 'x', ifMatch: undefined });
+    expect(result).toMatchObject({ ok: true, message: 'held' });
+  });
+
+  it('P21 a failed model call is 502, changes nothing, uses no round and frees the lock', async () => {
+    const { workflowId } = await open();
+    const broken: Planner[] = [
+      async () => {
+        throw new Error('provider down');
+      },
+      async () => ({ intent: 'ready' }) as never,
+      async () => answer('  '),
+    ];
+    for (const planner of broken) {
+      expect(
+        await submitFeedback(feedbackPorts(planner), { workflowId, caller, message: 'x', ifMatch: '1' }),
+      ).toMatchObject({ status: 502, error: 'Failed to generate updated plan' });
+    }
+    const { state, feedbackInFlight } = await store.load(workflowId);
+    expect(state).toMatchObject({ version: 1, round: 1 });
+    expect(feedbackInFlight).toBe(false);
+  });
+
+  it('another user is 403 and an unknown review 404, before anything else', async () => {
+    const { workflowId } = await open();
+    const ports = feedbackPorts(async () => answer('Plan B'));
+    const eve: Caller = { owner: { user: 'eve', tenant: 'acme' }, authOff: false };
+    const request = { message: 'x', ifMatch: '99' };
+    expect(await submitFeedback(ports, { ...request, workflowId, caller: eve })).toMatchObject({
+      status: 403,
+      error: 'Forbidden: not the task owner',
+    });
+    expect(
+      await submitFeedback(ports, { ...request, workflowId: 'task-none' as WorkflowId, caller }),
+    ).toMatchObject({
+      status: 404,
+      error: 'Review session not found or expired',
+    });
+  });
+});
+
+describe('decisions', () => {
+  it('P78 a hundred parallel approves are one decision and a hundred times allowed', async () => {
+    const { workflowId } = await open();
+    const results = await Promise.all(
+      Array.from({ length: 100 }, () =>
+        approvePlan({ store, deliver: sent, newCommandId }, { workflowId, caller, ifMatch: undefined }),
+      ),
+    );
+    expect(results.every(({ ok }) => ok)).toBe(true);
+    const { state, undelivered } = await store.load(workflowId);
+    expect(state?.version).toBe(2);
+    expect(undelivered).toBe(state?.decision?.id);
+  });
+
+  it('P09 a decision whose delivery failed stands, is undelivered, and is delivered again', async () => {
+    const { workflowId } = await open();
+    const approved = await approvePlan(
+      { store, deliver: async () => 'unreachable', newCommandId },
+      { workflowId, caller, ifMatch: '1' },
+    );
+    expect(approved).toMatchObject({ ok: true, delivered: false, state: { status: 'approved' } });
+    const deliver = vi.fn<Deliver>(async () => 'sent');
+    expect(await deliverDecision({ store, deliver }, workflowId)).toMatchObject({ delivered: true });
+    expect(deliver).toHaveBeenCalledTimes(1);
+  });
+
+  it('the acknowledgement announces the approval once, however often it is made', async () => {
+    const { workflowId } = await open();
+    const approved = await approvePlan(
+      { store, deliver: sent, newCommandId },
+      { workflowId, caller, ifMatch: '1' },
+    );
+    if (!approved.ok) throw new Error(approved.error);
+    const { decision, current_plan } = approved.state;
+    for (let n = 0; n < 3; n += 1) await settleDecision(store, workflowId, decision!, current_plan);
+    expect(await typesOf(workflowId)).toEqual(['RESEARCH_PLAN_READY', 'RESEARCH_PLAN_APPROVED']);
+    expect((await store.load(workflowId)).undelivered).toBeNull();
+    const deliver = vi.fn<Deliver>(async () => 'sent');
+    await deliverDecision({ store, deliver }, workflowId);
+    expect(deliver).not.toHaveBeenCalled();
+  });
+
+  it('an approval of a run that is over without it is taken back: 409, and the state says so', async () => {
+    const { workflowId } = await open();
+    expect(
+      await approvePlan(
+        { store, deliver: async () => 'over', newCommandId },
+        { workflowId, caller, ifMatch: '1' },
+      ),
+    ).toMatchObject({ ok: false, status: 409, error: 'Review is closed: cancelled' });
+    expect((await store.load(workflowId)).state?.status).toBe('cancelled');
+  });
+
+  it('P84 a rejection of a run that is over is done', async () => {
+    const { workflowId } = await open();
+    const ports = { store, deliver: (async () => 'over') as Deliver, newCommandId };
+    expect(await rejectPlan(ports, { workflowId, caller, ifMatch: '1', reason: 'no' })).toMatchObject({
+      ok: true,
+    });
+    expect(await store.load(workflowId)).toMatchObject({ undelivered: null, state: { status: 'rejected' } });
+  });
+
+  it('approve while a model call runs is 409', async () => {
+    const { workflowId } = await open();
+    const { lock } = reviewKeys(workflowId);
+    await redis.set(lock, 'x', 'PX', 5_000);
+    expect(
+      await approvePlan({ store, deliver: sent, newCommandId }, { workflowId, caller, ifMatch: '1' }),
+    ).toMatchObject({ status: 409, error: 'A feedback request is in progress. Please wait and try again.' });
+  });
+
+  it('P43 approve, feedback and cancel at once: one order, no version missing', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const from = await open(question('?'));
+      const { workflowId } = from;
+      await editPlan(
+        { store, deliver: sent, newCommandId },
+        { workflowId, caller, ifMatch: '1', plan: 'Mine' },
+      );
+      await Promise.all([
+        approvePlan({ store, deliver: sent, newCommandId }, { workflowId, caller, ifMatch: undefined }),
+        submitFeedback(
+          feedbackPorts(async () => answer('Plan B')),
+          { workflowId, caller, message: 'x', ifMatch: undefined },
+        ),
+        cancelReview({ store, newCommandId }, from, 'ada', undefined),
+        closeReview({ store }, from, null),
+      ]);
+      const { state } = await store.load(workflowId);
+      const log = await events.read(workflowId, { limit: 100 });
+      const versions = log
+        .map(({ payload }) => payload?.['version'])
+        .filter((version) => version !== undefined);
+      expect(state!.status).not.toBe('reviewing');
+      expect(Math.max(...(versions as number[]), state!.version)).toBe(state!.version);
+    }
+  });
+});
