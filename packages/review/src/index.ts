@@ -14,6 +14,7 @@ export {
 } from './machine.ts';
 export { retentionSeconds } from './retention.ts';
 export { planApproved } from './review-events.ts';
+export { retentionSeconds } from './retention.ts';
 export {
   Decision,
   feedbacksUsed,
