@@ -14,7 +14,6 @@ export {
 } from './machine.ts';
 export { retentionSeconds } from './retention.ts';
 export { planApproved } from './review-events.ts';
-export { retentionSeconds } from './retention.ts';
 export {
   Decision,
   feedbacksUsed,
