@@ -1,0 +1,121 @@
+import type { CancelSignal, TaskInput, WorkflowId } from '@plangate/contracts';
+import type { Decision, ReviewOrigin, ReviewState } from '@plangate/review';
+import { cancelReview, closeReview as close, settleDecision, sha256 } from '@plangate/review/use-cases';
+import { ApplicationFailure } from '@temporalio/activity';
+import type { Parts } from './parts.ts';
+import type { OpenedReview } from './types.ts';
+
+/** What a workflow needs to know of its review. */
+export interface ReviewReading extends OpenedReview {
+  decision: Decision | null;
+  /** The plan decided on; `""` while there is no decision. */
+  plan: string;
+}
+
+interface Settlement {
+  input: TaskInput;
+  decision: Decision;
+  planText: string;
+}
+
+/** Review state as the workflow reads and settles it (design rule 5). */
+export function reviewActivities({ reviews, tasks, events, log }: Parts) {
+  return {
+    async readReview(workflowId: string): Promise<ReviewReading> {
+      const { state } = await reviews.load(workflowId as WorkflowId);
+      if (!state) throw ApplicationFailure.create({ message: 'the review is gone', type: 'review_gone' });
+      return readingOf(state);
+    },
+
+    /** The deadline fired: closes the review, or says what is true instead. */
+    async closeReview(input: TaskInput, deadline: string): Promise<ReviewReading> {
+      const closed = await close({ store: reviews }, originOf(input), deadline);
+      if (!closed.ok) throw new Error(closed.error);
+      return readingOf(closed.state);
+    },
+
+    async remind(workflowId: string, share: number): Promise<void> {
+      const id = workflowId as WorkflowId;
+      const { state } = await reviews.load(id);
+      if (state?.status !== 'reviewing') return;
+      const { version, expires_at } = state;
+      await events.append(id, [
+        {
+          key: `reminder:${share}`,
+          type: 'REVIEW_REMINDER',
+          agent_id: 'planner',
+          message: `The plan waits for a review until ${expires_at}`,
+          payload: { version, expires_at, share },
+        },
+      ]);
+    },
+
+    settle,
+
+    /**
+     * Leaves nothing of the review open when the task ends: acknowledges once more what was acted upon; closes a
+     * review that nobody decided; takes note of a decision that came too late to be acted upon.
+     */
+    async finishReview(finish: {
+      input: TaskInput;
+      acted: { decision: Decision; planText: string } | null;
+      cancelled: CancelSignal | null;
+      /** The task ends by a cancel: a review that was never opened must not be opened later. */
+      closeUnopened: boolean;
+    }): Promise<void> {
+      const { input, acted, cancelled, closeUnopened } = finish;
+      if (acted) return settle({ input, ...acted });
+      const id = input.workflow_id as WorkflowId;
+      let { state } = await reviews.load(id);
+      if (!state && !closeUnopened) return;
+      if (!state || state.status === 'reviewing') {
+        const by = cancelled?.by ?? 'engine';
+        const newCommandId = () => cancelled?.decision_id ?? 'cancel:task-ended';
+        const closed = await cancelReview(
+          { store: reviews, newCommandId },
+          originOf(input),
+          by,
+          cancelled?.reason,
+        );
+        if (!closed.ok) throw new Error(closed.error);
+        state = closed.state;
+      }
+      if (state.decision) await settle({ input, decision: state.decision, planText: state.current_plan });
+    },
+  };
+
+  async function settle({ input, decision, planText }: Settlement): Promise<void> {
+    const id = input.workflow_id as WorkflowId;
+    const { state } = await reviews.load(id);
+    if (decision.action === 'approve' && state) {
+      await tasks.setContext(id, {
+        confirmed_plan: planText,
+        review_conversation: state.rounds,
+        ...(state.research_brief ? { research_brief: state.research_brief } : {}),
+      });
+    }
+    await settleDecision(reviews, id, decision, planText);
+    log.info({ workflow_id: id, decision_id: decision.id, action: decision.action }, 'decision settled');
+  }
+}
+
+/** What a review of this task starts from. */
+export function originOf(input: TaskInput): ReviewOrigin {
+  if (!input.review) throw new Error('the task has no review');
+  return {
+    workflowId: input.workflow_id as WorkflowId,
+    owner: input.owner,
+    query: input.query,
+    maxRounds: input.review.max_rounds,
+  };
+}
+
+/** @throws a failure that no retry mends, where the plan is not the one that was approved (design rule 6) */
+function readingOf(state: ReviewState): ReviewReading {
+  const { status, expires_at, decision } = state;
+  if (!decision) return { status, expires_at, decision: null, plan: '' };
+  if (decision.action === 'approve' && sha256(state.current_plan) !== decision.plan_sha256) {
+    throw ApplicationFailure.nonRetryable('the plan is not the one that was approved', 'plan_mismatch');
+  }
+  return { status, expires_at, decision, plan: state.current_plan };
+}

@@ -1,0 +1,52 @@
+import type { NewEvent, Question, TaskInput } from '@plangate/contracts';
+import type { Finding } from '@plangate/research';
+import { isCancellation } from '@temporalio/workflow';
+import type { ChosenPlan, WorkflowEnd } from '../activities/index.ts';
+import { researcher, stores } from './activities.ts';
+import type { TaskControl } from './control.ts';
+import { reasonOf } from './lifecycle.ts';
+
+/**
+ * From a plan to the report: questions, sources in parallel, writing, checked citations. Each step waits while the
+ * task is paused; what a step found is kept by the history.
+ */
+export async function conductResearch(
+  input: TaskInput,
+  control: TaskControl,
+  plan: ChosenPlan,
+): Promise<WorkflowEnd> {
+  try {
+    const questions = await control.step(() => researcher.decomposePlan(input, plan));
+    const findings = await answerAll(input, control, questions);
+    return await control.step(() => researcher.writeReport(input, plan, findings));
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    return { kind: 'research_failed', reason: reasonOf(error) };
+  }
+}
+
+/** Works on as many questions at a time as the strategy allows; findings come back in the questions' order. */
+async function answerAll(input: TaskInput, control: TaskControl, questions: Question[]): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const queue = questions.entries();
+  let done = 0;
+  const agent = async () => {
+    for (const [index, question] of queue) {
+      findings[index] = await control.step(() => researcher.researchQuestion(input, question));
+      done += 1;
+      await stores.announce(input.workflow_id, `progress:${done}`, progress(done, questions.length));
+    }
+  };
+  const agents = Math.min(input.strategy.max_concurrent_agents, questions.length);
+  await Promise.all(Array.from({ length: agents }, agent));
+  return findings;
+}
+
+function progress(done: number, total: number): NewEvent {
+  return {
+    type: 'PROGRESS',
+    agent_id: 'orchestrator',
+    message: `${done} of ${total} questions answered`,
+    payload: { done, total },
+  };
+}

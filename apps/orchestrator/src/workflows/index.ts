@@ -1,0 +1,2 @@
+export { ResearchWorkflow } from './research.ts';
+export { TaskWorkflow } from './task.ts';

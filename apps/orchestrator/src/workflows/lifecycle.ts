@@ -1,0 +1,59 @@
+import type { TaskInput } from '@plangate/contracts';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  isCancellation,
+  log,
+} from '@temporalio/workflow';
+import type { WorkflowEnd } from '../activities/index.ts';
+import { stores } from './activities.ts';
+import type { TaskControl } from './control.ts';
+
+/** A failure whose words may be shown to the person who asked. */
+export function reasonOf(error: unknown): string {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  return cause instanceof ApplicationFailure && cause.message
+    ? cause.message
+    : 'the work failed unexpectedly';
+}
+
+/**
+ * The frame of every task: announces the start, runs `work`, and writes exactly one end, whatever happens: a
+ * cancel by signal, a cancel by the engine, a failure. `beforeEnd` runs in any case, before the end is written.
+ * @returns the kind of the end, for people who look at the run in the engine
+ */
+export async function runTask(
+  input: TaskInput,
+  control: TaskControl,
+  work: () => Promise<WorkflowEnd>,
+  beforeEnd: (end: WorkflowEnd) => Promise<void> = async () => {},
+): Promise<string> {
+  let end: WorkflowEnd;
+  try {
+    end = await control.cancellable(async () => {
+      await stores.beginTask(input);
+      return await work();
+    });
+  } catch (error) {
+    end = endOf(error, control);
+  }
+  await CancellationScope.nonCancellable(async () => {
+    if (end.kind === 'cancelled') await stores.recordCancelling(input.workflow_id, control.cancelled);
+    await beforeEnd(end);
+    await stores.endTask(input.workflow_id, end);
+    await condition(allHandlersFinished);
+  });
+  return end.kind;
+}
+
+function endOf(error: unknown, control: TaskControl): WorkflowEnd {
+  if (isCancellation(error)) {
+    const reason = control.cancelled?.reason;
+    return reason ? { kind: 'cancelled', reason } : { kind: 'cancelled' };
+  }
+  log.error('task failed', { error });
+  return { kind: 'research_failed', reason: reasonOf(error) };
+}

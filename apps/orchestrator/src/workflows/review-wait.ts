@@ -1,0 +1,86 @@
+import { type ApprovalSignal, approvalSignal, type TaskInput } from '@plangate/contracts';
+import type { Decision } from '@plangate/review';
+import { condition, defineSignal, log, setHandler } from '@temporalio/workflow';
+import type { ChosenPlan, OpenedReview, ReviewReading } from '../activities/index.ts';
+import { stores } from './activities.ts';
+
+export type Verdict =
+  | { kind: 'approved'; plan: ChosenPlan }
+  | { kind: 'rejected' | 'cancelled'; reason: string | undefined }
+  | { kind: 'timed_out' };
+
+/** Shares of the wait after which people are reminded. */
+const REMINDERS = [0.5, 0.8];
+
+/**
+ * The durable wait for a person. Signals only wake it: the decision is read from the store, and one that has none
+ * leaves the wait and its timer as they were. The deadline is a timer from the moment the review was opened; when
+ * it fires the store says what is true: closed by this, decided just before, or extended, and then the difference
+ * is waited (design §4, two clocks are never compared).
+ */
+export class ReviewWait {
+  readonly #input: TaskInput;
+  readonly #timeoutMs: number;
+  #woken = false;
+  #acted: { decision: Decision; planText: string } | null = null;
+
+  constructor(input: TaskInput, review: NonNullable<TaskInput['review']>) {
+    this.#input = input;
+    this.#timeoutMs = review.timeout_seconds * 1_000;
+    setHandler(defineSignal<[ApprovalSignal]>(approvalSignal(input.workflow_id)), () => {
+      this.#woken = true;
+    });
+  }
+
+  /** The decision that the workflow acted upon, as its history has it. */
+  get acted(): { decision: Decision; planText: string } | null {
+    return this.#acted;
+  }
+
+  /** Waits for the end of the review and settles the decision that ended it. */
+  async verdict(opened: OpenedReview): Promise<Verdict> {
+    const reading = opened.status === 'reviewing' ? await this.#wait(opened.expires_at) : await this.#read();
+    const { decision } = reading;
+    if (reading.status === 'timed_out' || !decision) return { kind: 'timed_out' };
+    this.#acted = { decision, planText: reading.plan };
+    await stores.settle({ input: this.#input, decision, planText: reading.plan });
+    if (decision.action === 'approve') {
+      const { plan_sha256, version, by } = decision;
+      return {
+        kind: 'approved',
+        plan: { text: reading.plan, sha256: plan_sha256, version, approved_by: by },
+      };
+    }
+    return { kind: decision.action === 'reject' ? 'rejected' : 'cancelled', reason: decision.reason };
+  }
+
+  async #wait(expiresAt: string): Promise<ReviewReading> {
+    const opened = Date.now();
+    let deadline = expiresAt;
+    let firesAt = opened + this.#timeoutMs;
+    const reminders = REMINDERS.map((share) => ({ share, at: opened + this.#timeoutMs * share }));
+    for (;;) {
+      const [reminder] = reminders;
+      const until = Math.min(firesAt, reminder?.at ?? firesAt);
+      const woken = await condition(() => this.#woken, Math.max(1, until - Date.now()));
+      if (woken) {
+        this.#woken = false;
+        const reading = await this.#read();
+        if (reading.status !== 'reviewing') return reading;
+        log.warn('signal without a recorded decision');
+      } else if (reminder && until === reminder.at) {
+        reminders.shift();
+        await stores.remind(this.#input.workflow_id, reminder.share);
+      } else {
+        const reading = await stores.closeReview(this.#input, deadline);
+        if (reading.status !== 'reviewing') return reading;
+        firesAt += Date.parse(reading.expires_at) - Date.parse(deadline);
+        deadline = reading.expires_at;
+      }
+    }
+  }
+
+  #read(): Promise<ReviewReading> {
+    return stores.readReview(this.#input.workflow_id);
+  }
+}
