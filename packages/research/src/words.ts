@@ -8,7 +8,7 @@ const UNSPACED =
 const HAS_UNSPACED = new RegExp(UNSPACED.source, 'u');
 const CAMEL_PARTS = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{Lo}\p{M}]+|\p{N}+/gu;
 const CAMEL = /\p{Ll}\p{Lu}|\p{Lu}{2}\p{Ll}/u;
-const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
+const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
 /**
  * The words of a text in the form in which texts are compared: NFKC, lower case, plural `s` removed; unspaced
@@ -51,4 +51,14 @@ function pushUnspaced(run: string, found: string[]): void {
 function stem(word: string): string {
   if (word.length < 4 || !word.endsWith('s') || /(?:ss|us|is)$/.test(word)) return word;
   return word.endsWith('ies') && word.length > 4 ? `${word.slice(0, -3)}y` : word.slice(0, -1);
+}
+
+const SUFFIX = /(?:ations?|ings?|ions?|ments?|ables?|ers?|ed|es|ly|al|e)$/;
+const LATIN = /^[\p{Script=Latin}]+$/u;
+
+/** A word without its English ending, so that `limited`, `limiting` and `limit` are one; other scripts as they are. */
+export function root(word: string): string {
+  if (word.length < 6 || !LATIN.test(word)) return word;
+  const cut = word.replace(SUFFIX, '');
+  return cut.length >= 4 ? cut : word;
 }

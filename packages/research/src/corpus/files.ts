@@ -17,6 +17,8 @@ export type DocumentFile = {
   url: string;
   /** Title where the document names none. */
   defaultTitle: string;
+  /** The installed package whose top it lies in. */
+  packageName?: string;
 };
 
 type Skip = (url: string, reason: string) => void;
@@ -129,7 +131,8 @@ function describe(root: string, path: string): DocumentFile {
   const url = slashed(relative(root, path));
   const owner = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)\/[^/]+$/.exec(url)?.[1];
   const id = createHash('sha256').update(url).digest('hex').slice(0, 16);
-  return { id, path, url, defaultTitle: owner ? `${owner} ${basename(path)}` : basename(path) };
+  if (!owner) return { id, path, url, defaultTitle: basename(path) };
+  return { id, path, url, defaultTitle: `${owner} ${basename(path)}`, packageName: owner };
 }
 
 function kindOf(path: string): string {

@@ -1,6 +1,7 @@
 import type { Passage } from '@plangate/contracts';
 import pLimit from 'p-limit';
 import type { ScoredPassage, Source } from '../source.ts';
+import { words } from '../words.ts';
 import { type DocumentFile, type Folder, findFiles } from './files.ts';
 import { splitPassages } from './passages.ts';
 import { MAX_FILE_BYTES, readDocument } from './read.ts';
@@ -101,12 +102,21 @@ async function load(
     skip(file.url, document.reason);
     return undefined;
   }
-  const passages = splitPassages(document, file.url);
+  const title = titleOf(document.title, file.packageName);
+  const passages = splitPassages({ ...document, title }, file.url);
   if (passages.length === 0) {
     skip(file.url, 'it holds no text');
     return undefined;
   }
-  return { id: file.id, title: document.title, url: file.url, passages };
+  return { id: file.id, title, url: file.url, passages };
+}
+
+/** A README may begin with a heading such as `Features`; then the package's name stands before it. */
+function titleOf(title: string, packageName = ''): string {
+  const named = new Set(words(title));
+  return packageName === '' || words(packageName).some((word) => named.has(word))
+    ? title
+    : `${packageName}: ${title}`;
 }
 
 async function assemble(loaded: readonly Loaded[], skipped: readonly Skipped[]): Promise<Corpus> {

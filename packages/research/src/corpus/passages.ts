@@ -85,7 +85,7 @@ function splitLines(text: string): string[] {
 function split(text: string, granularity: 'sentence' | 'word' | 'grapheme'): string[] {
   const finer = granularity === 'sentence' ? 'word' : 'grapheme';
   return Array.from(
-    new Intl.Segmenter(undefined, { granularity }).segment(text),
+    new Intl.Segmenter('en', { granularity }).segment(text),
     ({ segment }) => segment,
   ).flatMap((segment) =>
     segment.length > LONGEST && granularity !== 'grapheme' ? join(split(segment, finer)) : [segment],

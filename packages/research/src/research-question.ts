@@ -1,0 +1,78 @@
+import type { Passage, Question, Strategy } from '@plangate/contracts';
+import type { ScoredPassage, SearchQuestion, Source } from './source.ts';
+import { contentWords, root } from './words.ts';
+
+export type Finding = {
+  question: Question;
+  /** Best first; `[]` where the source holds nothing that fits. */
+  passages: Passage[];
+  /** Searches made. */
+  searches: number;
+};
+
+/** A passage that scores less than this share of the search's best one is noise. */
+const LEAST_SHARE_OF_BEST = 0.2;
+/** Searched for more than wanted, because some of what is found is known already or does not fit. */
+const SPARE = 2;
+
+/**
+ * Looks a question up: first by its terms, then by its text, then by single terms, until enough passages are found
+ * or `max_iterations` searches are made.
+ */
+export async function researchQuestion(
+  question: Question,
+  source: Source,
+  strategy: Pick<Strategy, 'max_iterations' | 'passages_per_question'>,
+  options: { signal?: AbortSignal } = {},
+): Promise<Finding> {
+  const wanted = strategy.passages_per_question;
+  const found = new Map<string, Passage>();
+  const asked = rootsOf(`${question.text} ${question.terms.join(' ')}`);
+  let searches = 0;
+  for (const search of widening(question).slice(0, strategy.max_iterations)) {
+    options.signal?.throwIfAborted();
+    searches += 1;
+    const results = await source.search(search, { limit: wanted * SPARE + found.size, ...options });
+    const least = (results[0]?.score ?? 0) * LEAST_SHARE_OF_BEST;
+    for (const passage of results) {
+      if (found.size >= wanted) break;
+      if (passage.score >= least && fits(passage, asked)) found.set(passage.id, withoutScore(passage));
+    }
+    if (found.size >= wanted) break;
+  }
+  return { question, passages: [...found.values()], searches };
+}
+
+/** The searches of a question, narrow to wide, none twice. */
+function widening({ text, terms }: Question): SearchQuestion[] {
+  const single = (terms.length > 0 ? terms : contentWords(text)).toSorted((a, b) => b.length - a.length);
+  const searches = [
+    ...(terms.length > 0 ? [{ text: terms.join(' '), terms }] : []),
+    { text, terms },
+    ...single.map((term) => ({ text: term, terms: [term] })),
+  ];
+  const byWords = new Map(searches.map((search) => [contentWords(search.text).join(' '), search]));
+  return [...byWords.values()];
+}
+
+/** One word in common is chance, unless the passage is named by it or the question has no other. */
+function fits(passage: Passage, asked: ReadonlySet<string>): boolean {
+  if (asked.size <= 1) return true;
+  const named = rootsOf(`${passage.title} ${passage.heading}`);
+  const text = rootsOf(passage.text);
+  let shared = 0;
+  for (const word of asked) {
+    if (named.has(word)) return true;
+    if (text.has(word)) shared += 1;
+    if (shared >= 2) return true;
+  }
+  return false;
+}
+
+function withoutScore({ score: _, ...passage }: ScoredPassage): Passage {
+  return passage;
+}
+
+function rootsOf(text: string): ReadonlySet<string> {
+  return new Set(contentWords(text).map(root));
+}
