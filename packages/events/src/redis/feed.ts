@@ -168,10 +168,10 @@ export class Feed {
       this.#again = true;
       return;
     }
-    const last = page.at(-1);
-    if (!last) return;
     const batch = encodePage(page);
-    this.#head = cursorAfter(last.stream_id);
+    const last = batch.at(-1);
+    if (!last) return;
+    this.#head = last.position;
     if (page.length === PAGE) this.#again = true;
     for (const subscription of this.#live) {
       subscription.deliver(batch);

@@ -8,6 +8,8 @@ export interface Delivery {
   event: WorkflowEvent;
   /** Its SSE frame. */
   frame: string;
+  /** The cursor after it. */
+  position: Cursor & { kind: 'id' };
 }
 
 export interface SubscribeOptions {
@@ -26,7 +28,11 @@ export type SubscriptionState = 'replaying' | 'live' | 'paused' | 'closed';
 
 /** Encodes a page once for everybody. */
 export function encodePage(page: WorkflowEvent[]): Delivery[] {
-  return page.map((event) => ({ event, frame: encodeEvent(event) }));
+  return page.map((event) => ({
+    event,
+    frame: encodeEvent(event),
+    position: cursorAfter(event.stream_id),
+  }));
 }
 
 /** The position of one subscriber on one log, and what it is told. It holds no events and no timer. */
@@ -71,12 +77,12 @@ export class Subscription {
   /** Delivers what this subscriber has not had; its state says afterwards whether it takes more. */
   deliver(batch: readonly Delivery[]): void {
     const fresh = this.#fresh(batch);
-    const [first, last] = [fresh[0]?.event, fresh.at(-1)?.event];
+    const [first, last] = [fresh[0], fresh.at(-1)];
     if (!first || !last) return;
-    const gap = this.#gapBefore(first, last);
-    this.after = cursorAfter(last.stream_id);
-    this.#next = last.seq + 1;
-    this.#hand(fresh, last.type === 'STREAM_END', gap);
+    const gap = this.#gapBefore(first.event, last.event);
+    this.after = last.position;
+    this.#next = last.event.seq + 1;
+    this.#hand(fresh, last.event.type === 'STREAM_END', gap);
   }
 
   isClosed(): boolean {
@@ -106,7 +112,7 @@ export class Subscription {
   #fresh(batch: readonly Delivery[]): readonly Delivery[] {
     const { after } = this;
     if (after.kind !== 'id') return batch;
-    const from = batch.findIndex(({ event }) => comparePositions(cursorAfter(event.stream_id), after) > 0);
+    const from = batch.findIndex(({ position }) => comparePositions(position, after) > 0);
     if (from === 0) return batch;
     return from < 0 ? [] : batch.slice(from);
   }

@@ -15,6 +15,7 @@ export interface WakeupListener {
 export class Wakeups {
   readonly #connection: Redis;
   readonly #channels = new Set<string>();
+  #wasDown = false;
 
   /** @param redis a connection to copy; it stays usable for commands */
   constructor(redis: Redis, listener: WakeupListener) {
@@ -30,9 +31,14 @@ export class Wakeups {
     this.#connection.on('message', (channel: string, message: string) =>
       listener.onMessage(channel, message),
     );
-    this.#connection.on('close', () => listener.onDown());
+    this.#connection.on('close', () => {
+      this.#wasDown = true;
+      listener.onDown();
+    });
     this.#connection.on('error', (error: Error) => listener.onError(error));
-    this.#connection.on('ready', () => void this.#resubscribe(listener));
+    this.#connection.on('ready', () => {
+      if (this.#wasDown) void this.#resubscribe(listener);
+    });
   }
 
   /** Resolves once messages of `channel` arrive; while Redis is away it waits. */
