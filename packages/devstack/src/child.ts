@@ -25,8 +25,8 @@ export interface Child {
 export interface ChildOptions {
   env?: NodeJS.ProcessEnv;
   cwd?: string;
-  /** Takes standard output and standard error; lines are appended. */
-  logFile: string;
+  /** File that standard output and standard error are appended to, or those of this process. */
+  logFile: string | 'inherit';
 }
 
 /**
@@ -35,15 +35,14 @@ export interface ChildOptions {
  * @throws {Error} where the program cannot be started at all
  */
 export async function spawnChild(command: string, args: string[], options: ChildOptions): Promise<Child> {
-  mkdirSync(dirname(options.logFile), { recursive: true });
-  const log = openSync(options.logFile, 'a');
+  const log = options.logFile === 'inherit' ? 'inherit' : openLog(options.logFile);
   const child = spawn(command, args, {
     cwd: options.cwd,
     env: options.env ?? process.env,
     detached: true,
     stdio: ['ignore', log, log],
   });
-  closeSync(log);
+  if (log !== 'inherit') closeSync(log);
   if (child.pid) watchProcess(child.pid);
 
   let exit: Exit | undefined;
@@ -86,6 +85,11 @@ export function lastLines(file: string, count = 20): string {
   } catch {
     return '';
   }
+}
+
+function openLog(file: string): number {
+  mkdirSync(dirname(file), { recursive: true });
+  return openSync(file, 'a');
 }
 
 function signalGroup(pid: number, signal: NodeJS.Signals): void {

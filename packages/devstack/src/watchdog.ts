@@ -1,31 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 
-/**
- * A shell that outlives this process by a moment. It learns what was started and, when its standard input
- * ends because this process is gone, for whatever reason, ends those process groups (SIGTERM, after five
- * seconds SIGKILL) and removes the temporary folders.
- */
-const SCRIPT = `
-groups= folders=
-while read -r verb value; do
-  case $verb in
-    started) groups="$groups $value" ;;
-    ended) kept=; for g in $groups; do [ "$g" = "$value" ] || kept="$kept $g"; done; groups=$kept ;;
-    folder) folders="$folders
-$value" ;;
-  esac
-done
-for g in $groups; do kill -TERM -"$g"; done
-for _ in 1 2 3 4 5 6 7 8 9 10; do
-  alive=; for g in $groups; do kill -0 -"$g" && alive=1; done
-  [ -z "$alive" ] && break
-  sleep 0.5
-done
-for g in $groups; do kill -KILL -"$g"; done
-printf '%s\\n' "$folders" | while read -r f; do [ -n "$f" ] && rm -rf -- "$f"; done
-`;
+const SCRIPT = fileURLToPath(new URL('watchdog.sh', import.meta.url));
 
+/** A shell of its own session, so that nothing that ends this process ends it too. */
 let watchdog: ChildProcess | undefined;
 
 /** Has the process group `pid` ended when this process ends. */
@@ -49,7 +28,7 @@ function tell(line: string): void {
 }
 
 function startWatchdog(): ChildProcess {
-  const child = spawn('/bin/sh', ['-c', SCRIPT, 'plangate-watchdog'], {
+  const child = spawn('/bin/sh', [SCRIPT], {
     detached: true,
     cwd: '/',
     stdio: ['pipe', 'ignore', 'ignore'],

@@ -1,0 +1,163 @@
+import { join } from 'node:path';
+import { configFile, loadSettings, PROJECT_FOLDER, type Settings } from '@plangate/service';
+import { runDemo } from './demo.ts';
+import { freePort, isPortFree } from './free-port.ts';
+import { checkRedis, checkTemporal } from './given-servers.ts';
+import { findRedis } from './install/redis.ts';
+import { findTemporal } from './install/temporal.ts';
+import { lockFolder } from './run-lock.ts';
+import type { Crash } from './server.ts';
+import { type Stack, type StackOptions, startStack } from './stack.ts';
+import { aborted, stopRequest } from './stop-request.ts';
+
+const DEFAULT_REDIS_PORT = 6379;
+const DEFAULT_TEMPORAL_PORT = 7233;
+const USAGE = 'usage: npm start [-- --demo]';
+
+const began = performance.now();
+process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
+  say(`\nPlangate did not start: ${error instanceof Error ? error.message : String(error)}`);
+  return 1;
+});
+process.exit();
+
+/** Runs the product until it is asked to end; returns the exit code. */
+async function main(args: string[]): Promise<number> {
+  if (args.some((arg) => arg !== '--demo')) {
+    say(USAGE);
+    return 2;
+  }
+  const stop = stopRequest();
+  const settings = loadSettings(process.env, configFile('plangate.yaml'));
+  const folder = join(PROJECT_FOLDER, '.plangate');
+  const unlock = lockFolder(folder);
+  let stack: Stack | undefined;
+  try {
+    const crash = Promise.withResolvers<Crash>();
+    const options = await prepare(settings);
+    stack = await startStack({ ...options, folder, signal: stop, onCrash: crash.resolve });
+    say(readyBlock(stack, options, folder));
+    const ends = [aborted(stop).then(() => 0), crash.promise.then(reportCrash)];
+    if (args.includes('--demo')) ends.push(demo(stack.gatewayUrl));
+    return await Promise.race(ends);
+  } catch (error) {
+    if (stop.aborted) return 0;
+    throw error;
+  } finally {
+    say(`Stopping${stop.aborted ? ` (${stop.reason})` : ''} ...`);
+    await stack?.stop();
+    unlock();
+    say('Stopped.');
+  }
+}
+
+/** Shows what became of a part that ended by itself; returns the exit code. */
+function reportCrash({ name, reason, lastLines }: Crash): number {
+  say(`\n${name} ${reason}. Its last log lines:\n${lastLines}`);
+  return 1;
+}
+
+/** Runs the demo; returns the exit code. */
+async function demo(gatewayUrl: string): Promise<number> {
+  try {
+    await runDemo(gatewayUrl, say);
+    return 0;
+  } catch (error) {
+    say(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}`);
+    return 1;
+  }
+}
+
+/** Finds everything that the stack needs, before anything is started. */
+async function prepare(settings: Settings): Promise<StackOptions> {
+  const { gateway, llm_service, redis, temporal } = settings;
+  await requirePort(gateway.port, 'the gateway', 'GATEWAY_PORT', gateway.host);
+  await requirePort(llm_service.port, 'the llm-service', 'LLM_SERVICE_PORT', llm_service.host);
+
+  const givenRedis = process.env['REDIS_URL'] ? redis.url : undefined;
+  const givenTemporal = process.env['TEMPORAL_ADDRESS'] ? temporal.address : undefined;
+  if (givenRedis) await checkRedis(givenRedis);
+  if (givenTemporal) await checkTemporal(givenTemporal, temporal.namespace);
+  const commands = {
+    redis: givenRedis ? undefined : await findRedis({ report: say }),
+    temporal: givenTemporal ? undefined : await findTemporal({ report: say }),
+  };
+  return {
+    redisUrl: givenRedis,
+    temporalAddress: givenTemporal,
+    commands,
+    ports: {
+      gateway: gateway.port,
+      llmService: llm_service.port,
+      redis: givenRedis ? undefined : await preferredPort(DEFAULT_REDIS_PORT, 'Redis', 'REDIS_URL'),
+      temporal: givenTemporal
+        ? undefined
+        : await preferredPort(DEFAULT_TEMPORAL_PORT, 'Temporal', 'TEMPORAL_ADDRESS'),
+    },
+    taskQueue: temporal.task_queue,
+    settingsFile: process.env['PLANGATE_CONFIG'] || undefined,
+    env: {
+      GATEWAY_HOST: gateway.host,
+      GATEWAY_SKIP_AUTH: skipsAuth(settings) ? '1' : '0',
+      GATEWAY_ALLOWED_ORIGINS: gateway.allowed_origins.join(','),
+      LLM_SERVICE_HOST: llm_service.host,
+      TEMPORAL_NAMESPACE: temporal.namespace,
+      MODEL_PROVIDER: settings.models.provider,
+    },
+    onReady: (name, milliseconds) => say(`  ${name} ready (${seconds(milliseconds)})`),
+  };
+}
+
+/** No credentials on loopback, unless the environment says otherwise; never by itself on an open address. */
+function skipsAuth({ gateway }: Settings): boolean {
+  if (process.env['GATEWAY_SKIP_AUTH']) return gateway.skip_auth;
+  return gateway.skip_auth || /^(127\.|localhost$|::1$)/.test(gateway.host);
+}
+
+async function requirePort(port: number, user: string, variable: string, host: string): Promise<void> {
+  if (await isPortFree(port, host)) return;
+  throw new Error(
+    `port ${port} for ${user} is taken by another program. Stop that one, or choose another port, such as\n` +
+      `  ${variable}=${await freePort()} npm start`,
+  );
+}
+
+/** The usual port, or a free one where another program has it: that program is left alone. */
+async function preferredPort(port: number, name: string, variable: string): Promise<number> {
+  if (await isPortFree(port)) return port;
+  const other = await freePort();
+  say(
+    `  port ${port} is taken, so Plangate starts a ${name} of its own on ${other} (${variable} would use another one)`,
+  );
+  return other;
+}
+
+function readyBlock(stack: Stack, options: StackOptions, folder: string): string {
+  const url = stack.gatewayUrl;
+  const open = options.env?.['GATEWAY_SKIP_AUTH'] === '1';
+  const key = open ? '' : " -H 'X-API-Key: <npm run keys>'";
+  return `
+Plangate is ready (${seconds(performance.now() - began)}).
+
+  API         ${url}    ${open ? 'no credentials needed on this machine' : 'needs an API key'}
+  OpenAPI     ${url}/openapi.json
+  Redis       ${stack.redis.url.replace(/\/\/.*@/, '//***@')}
+  Temporal    ${stack.temporal.address}
+  Data, logs  ${folder}
+
+Try it:
+  curl -s ${url}/api/v1/tasks${key} -H 'Content-Type: application/json' \\
+    -d '{"query": "How do these libraries handle retries?", "context": {"require_review": true}}'
+  curl -s ${url}/api/v1/tasks/<task_id>/review${key}
+
+Ctrl-C stops everything; the next start finds the open reviews again.
+`;
+}
+
+function seconds(milliseconds: number): string {
+  return `${(milliseconds / 1000).toFixed(1)} s`;
+}
+
+function say(line: string): void {
+  console.log(line);
+}
