@@ -1,0 +1,144 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { parseWorkflowId, type WorkflowId } from '@plangate/contracts';
+import {
+  answerError,
+  authenticate,
+  compose,
+  cors,
+  errorHandler,
+  logRequests,
+  loopbackOnly,
+  type Middleware,
+  methodNotAllowed,
+  noteWorkflow,
+  notFound,
+  requestId,
+} from '@plangate/http';
+import express, { type Express } from 'express';
+import type { GatewayParts } from './parts.ts';
+import { controlRoutes } from './routes/control.ts';
+import { healthRoutes } from './routes/health.ts';
+import { idOf } from './routes/request.ts';
+import { reviewActRoute } from './routes/review-act.ts';
+import { reviewReadRoutes } from './routes/review-read.ts';
+import { streamRoute } from './routes/stream.ts';
+import { submitRoutes } from './routes/submit.ts';
+import { taskRoutes } from './routes/tasks.ts';
+import { OpenStreams } from './streams/open-streams.ts';
+
+type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+type IdHandler = (req: IncomingMessage, res: ServerResponse, id: WorkflowId) => Promise<void>;
+
+export interface Gateway {
+  /** For `http.createServer`. */
+  handler: RequestListener;
+  streams: OpenStreams;
+}
+
+/**
+ * The gateway's HTTP API, built from its parts. Two routes are answered in front of Express, by the same functions:
+ * the read of a review, which clients repeat all the time, and event streams, which stay open.
+ */
+export function createGateway(parts: GatewayParts): Gateway {
+  const { settings, log } = parts;
+  const streams = new OpenStreams({ tickMs: settings.events.ping_seconds * 1_000 });
+  const { skip_auth, allowed_origins } = settings.gateway;
+  const openToAll = skip_auth || allowed_origins.length === 0;
+  const first = compose(
+    requestId(),
+    logRequests(log),
+    cors({ origins: openToAll ? '*' : allowed_origins }),
+    ...(skip_auth ? [loopbackOnly(allowed_origins)] : []),
+  );
+  const readReview = reviewReadRoutes(parts).read;
+  const stream = streamRoute(parts, streams);
+  const app = createApp(parts, readReview, stream);
+  const auth = authenticate(parts.authenticator);
+  const streamAuth = authenticate(parts.authenticator, { fromQuery: true });
+
+  const direct = (req: IncomingMessage): [Middleware, Handler] | null => {
+    if (req.method !== 'GET' && req.method !== 'HEAD') return null;
+    const path = (req.url ?? '').split('?', 1)[0] ?? '';
+    if (path === '/api/v1/stream/sse') return [streamAuth, stream];
+    const id = parseWorkflowId(REVIEW.exec(path)?.[1]);
+    if (!id) return null;
+    return [
+      auth,
+      (req, res) => {
+        noteWorkflow(req, id);
+        return readReview(req, res, id);
+      },
+    ];
+  };
+
+  return {
+    streams,
+    handler(req, res) {
+      const failed = (error: unknown) => answerError(log, error, req, res);
+      void first(req, res, (error) => {
+        if (error) return failed(error);
+        const route = direct(req);
+        if (!route) return app(req, res);
+        const [authenticateFirst, handle] = route;
+        void authenticateFirst(req, res, (refused) => {
+          if (refused) failed(refused);
+          else handle(req, res).catch(failed);
+        });
+      });
+    },
+  };
+}
+
+const REVIEW = /^\/api\/v1\/tasks\/([^/]+)\/review$/;
+
+function createApp(parts: GatewayParts, readReview: IdHandler, stream: Handler): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  const health = healthRoutes(parts);
+  const submit = submitRoutes(parts);
+  const tasks = taskRoutes(parts);
+  const control = controlRoutes(parts);
+  const review = reviewReadRoutes(parts);
+
+  const route = (path: string, handlers: { get?: Handler; post?: Handler }) => {
+    const { get, post } = handlers;
+    if (get) app.get(path, get);
+    if (post) app.post(path, post);
+    app.all(path, methodNotAllowed(...Object.keys(handlers).map((method) => method.toUpperCase())));
+  };
+  const task = (handler: IdHandler) => withId('task', handler);
+  const reviewed = (handler: IdHandler) => withId('workflow', handler);
+
+  route('/health', { get: health.health });
+  route('/readiness', { get: health.readiness });
+  route('/metrics', { get: health.metrics });
+
+  app.use('/api/v1/stream', authenticate(parts.authenticator, { fromQuery: true }));
+  route('/api/v1/stream/sse', { get: stream });
+  app.use('/api/v1', authenticate(parts.authenticator));
+  route('/api/v1/tasks', { get: tasks.list, post: submit.submitTask });
+  route('/api/v1/tasks/stream', { post: submit.submitAndStream });
+  route('/api/v1/tasks/:id', { get: task(tasks.read) });
+  route('/api/v1/tasks/:id/events', { get: task(tasks.readEvents) });
+  route('/api/v1/tasks/:id/timeline', { get: task(tasks.timeline) });
+  route('/api/v1/tasks/:id/stream', { get: task(tasks.redirectToStream) });
+  route('/api/v1/tasks/:id/control-state', { get: task(tasks.controlState) });
+  route('/api/v1/tasks/:id/cancel', { post: task(control.cancel) });
+  route('/api/v1/tasks/:id/pause', { post: task(control.pause) });
+  route('/api/v1/tasks/:id/resume', { post: task(control.resume) });
+  route('/api/v1/tasks/:id/review', { get: reviewed(readReview), post: reviewed(reviewActRoute(parts)) });
+  route('/api/v1/tasks/:id/review/versions', { get: reviewed(review.versions) });
+  route('/api/v1/tasks/:id/review/diff', { get: reviewed(review.diff) });
+
+  app.use(notFound);
+  app.use(errorHandler(parts.log));
+  return app;
+}
+
+function withId(kind: 'task' | 'workflow', handler: IdHandler): Handler {
+  return async (req, res) => {
+    const { params } = req as { params?: { id?: string } };
+    await handler(req, res, idOf(req, params?.id, kind));
+  };
+}

@@ -1,0 +1,86 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  CANCEL_SIGNAL,
+  type CancelSignal,
+  ControlBody,
+  ENGINE_UNAVAILABLE,
+  PAUSE_SIGNAL,
+  RESUME_SIGNAL,
+  refuse,
+  type WorkflowId,
+} from '@plangate/contracts';
+import { fromRefusal, HttpError, principalOf, readJsonObject, sendJson } from '@plangate/http';
+import { cancelReview, deliverDecision } from '@plangate/review/use-cases';
+import { type ControlAction, decideControl, type TaskRecord } from '@plangate/tasks';
+import type { GatewayParts } from '../parts.ts';
+import { loadOwnTask } from './own-task.ts';
+
+const MESSAGES: Record<ControlAction, string> = {
+  cancel: 'Task cancelled successfully',
+  pause: 'Pause signal sent',
+  resume: 'Resume signal sent',
+};
+
+interface Request {
+  record: TaskRecord;
+  reason: string;
+  by: string;
+}
+
+/** `POST …/cancel|pause|resume` (contract/plan-review.md §1): the workflow does it, this route only asks it to. */
+export function controlRoutes(parts: GatewayParts) {
+  function route(action: ControlAction) {
+    return async (req: IncomingMessage, res: ServerResponse, id: WorkflowId): Promise<void> => {
+      const reason = await readReason(req);
+      const record = await loadOwnTask(parts.tasks, req, id);
+      const decided = decideControl(record, action);
+      if (!decided.ok) throw fromRefusal(decided);
+      if (!decided.repeat) {
+        const request = { record, reason, by: principalOf(req).owner.user };
+        await (action === 'cancel' ? cancel(parts, request) : signal(parts, request, action));
+      }
+      sendJson(res, 202, { success: true, message: MESSAGES[action], task_id: id });
+    };
+  }
+  return { cancel: route('cancel'), pause: route('pause'), resume: route('resume') };
+}
+
+/**
+ * A cancel during the review closes that first, so that no approve comes between; it is recorded, and so delivered
+ * even where Temporal is away now.
+ */
+async function cancel(parts: GatewayParts, request: Request): Promise<void> {
+  const { record, reason, by } = request;
+  const { review, task_id, owner, query } = record;
+  if (review) {
+    const origin = { workflowId: task_id, owner, query, maxRounds: review.max_rounds };
+    const ports = { store: parts.reviews, newCommandId: parts.newId };
+    const closed = await cancelReview(ports, origin, by, reason === '' ? undefined : reason);
+    if (!closed.ok) throw fromRefusal(closed);
+    if (closed.state.status === 'cancelled') {
+      await deliverDecision({ store: parts.reviews, deliver: parts.deliver }, task_id);
+      return;
+    }
+  }
+  await signal(parts, request, 'cancel');
+}
+
+async function signal(parts: GatewayParts, request: Request, action: ControlAction): Promise<void> {
+  const { record, reason, by } = request;
+  const names = { cancel: CANCEL_SIGNAL, pause: PAUSE_SIGNAL, resume: RESUME_SIGNAL };
+  const payload: CancelSignal = { reason, by };
+  const outcome = await parts.engine.signal(record.task_id, names[action], payload);
+  if (outcome === 'sent') return;
+  if (outcome === 'unreachable' || !record.start.confirmed) throw fromRefusal(ENGINE_UNAVAILABLE);
+  // The run has just ended: its record says how, or will as soon as the sweep has looked at it.
+  const current = (await parts.tasks.load(record.task_id)) ?? record;
+  const decided = decideControl(current, action);
+  if (decided.ok && decided.repeat) return;
+  throw fromRefusal(decided.ok ? refuse(409, 'task_over', `cannot ${action} ended task`) : decided);
+}
+
+async function readReason(req: IncomingMessage): Promise<string> {
+  const parsed = ControlBody.safeParse(await readJsonObject(req, { optional: true }));
+  if (parsed.success) return parsed.data.reason ?? '';
+  throw new HttpError(400, 'invalid_body', parsed.error.issues[0]?.message ?? 'Invalid request body');
+}

@@ -1,0 +1,38 @@
+import type { IncomingMessage } from 'node:http';
+import { parseWorkflowId, type WorkflowId } from '@plangate/contracts';
+import { HttpError, noteWorkflow, requestTarget } from '@plangate/http';
+
+/** The query of a request; of a repeated parameter the first one counts. */
+export function queryOf(req: IncomingMessage): URLSearchParams {
+  const target = requestTarget(req);
+  const start = target.indexOf('?');
+  return new URLSearchParams(start < 0 ? '' : target.slice(start + 1));
+}
+
+/**
+ * The workflow id that a request names, noted for its line in the log.
+ * @param kind how the routes of this kind call it in a refusal (contract/plan-review.md §0)
+ * @throws {HttpError} 400
+ */
+export function idOf(req: IncomingMessage, text: unknown, kind: 'task' | 'workflow'): WorkflowId {
+  const id = parseWorkflowId(text);
+  if (!id) throw new HttpError(400, `invalid_${kind}_id`, `Invalid ${kind} ID format`);
+  noteWorkflow(req, id);
+  return id;
+}
+
+/**
+ * A whole number of the query.
+ * @throws {HttpError} 400 `Invalid <name> parameter` for anything else and outside of the range
+ */
+export function wholeNumber(
+  query: URLSearchParams,
+  name: string,
+  range: { otherwise: number; low: number; high: number },
+): number {
+  const text = query.get(name);
+  if (text === null) return range.otherwise;
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= range.low && value <= range.high) return value;
+  throw new HttpError(400, `invalid_${name}`, `Invalid ${name} parameter`);
+}

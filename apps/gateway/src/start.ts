@@ -1,0 +1,148 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { StrategyPresets } from '@plangate/contracts';
+import { EventHub, EventLog } from '@plangate/events/redis';
+import { apiKeyStore, byCredential, skipAuth, stoppable } from '@plangate/http';
+import { connectRedis } from '@plangate/redis';
+import { createFeedbackLock, ReviewStore } from '@plangate/review/redis';
+import { createLlmClient, type Logger, type Settings } from '@plangate/service';
+import { TaskStore } from '@plangate/tasks/redis';
+import type { Redis } from 'ioredis';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { monotonicFactory } from 'ulid';
+import { createGateway } from './app.ts';
+import { createDeliver } from './deliver.ts';
+import { createEngine } from './engine.ts';
+import { Sweep, startSweeping } from './sweep.ts';
+import { createWork } from './work.ts';
+
+/** Longest wait in milliseconds for the first connection to Redis. */
+const CONNECT_WAIT_MS = 2_000;
+
+export interface GatewayOptions {
+  settings: Settings;
+  presets: StrategyPresets;
+  log: Logger;
+  version: string;
+  sweepIntervalMs?: number;
+  /** How long running requests may take once the gateway stops, in milliseconds. */
+  stopLimitMs?: number;
+}
+
+export interface RunningGateway {
+  url: string;
+  /** Takes no new request, breaks streams off, lets what runs finish within the limit, and closes all connections. */
+  stop(): Promise<void>;
+}
+
+/** Starts a gateway: it serves as soon as it listens, whether or not Redis and Temporal are there yet. */
+export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
+  const { settings, presets, log, version, sweepIntervalMs = 10_000, stopLimitMs = 12_000 } = options;
+  const redis = connectRedis(settings.redis.url, {
+    name: 'plangate-gateway',
+    onError: (error) => log.warn({ reason: error.message }, 'redis'),
+  });
+  const tasks = new TaskStore(redis);
+  const reviews = new ReviewStore(redis);
+  const events = new EventLog(redis, { keep: settings.events.keep });
+  const hub = new EventHub({
+    log: events,
+    subscriber: redis,
+    onError: (error) => log.warn({ reason: error.message }, 'redis subscription'),
+  });
+  const { address, namespace, task_queue } = settings.temporal;
+  const engine = createEngine({ address, namespace, taskQueue: task_queue, log });
+  const deliver = createDeliver(engine, tasks);
+  const metrics = new Registry();
+  collectDefaultMetrics({ register: metrics });
+  const work = createWork();
+  const stopping = new AbortController();
+  const gateway = createGateway({
+    settings,
+    presets,
+    log,
+    version,
+    authenticator: settings.gateway.skip_auth ? skipAuth : byCredential(apiKeyStore(redis).verify),
+    tasks,
+    reviews,
+    events,
+    hub,
+    engine,
+    llm: createLlmClient(settings.llm_service.url, settings.review.model_timeout_seconds),
+    lock: createFeedbackLock(redis, {
+      ttlMs: settings.review.lock_ttl_seconds * 1_000,
+      onFault: (fault, error) => log.warn({ fault, err: error }, 'feedback lock'),
+    }),
+    deliver,
+    newId: monotonicFactory(),
+    metrics,
+    checks: {
+      redis: () => redis.ping(),
+      temporal: () => engine.check(),
+      'llm-service': () => isHealthy(settings.llm_service.url),
+    },
+    work,
+    stopping: stopping.signal,
+  });
+  const server = createServer(gateway.handler);
+  const stopper = stoppable(server, { limitMs: stopLimitMs });
+  stopper.onStop(() => {
+    stopping.abort();
+    gateway.streams.close();
+  });
+
+  const close = async () => {
+    hub.close();
+    metrics.clear();
+    redis.disconnect();
+    await engine.close();
+  };
+  await connected(redis);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(settings.gateway.port, settings.gateway.host, resolve);
+    });
+  } catch (error) {
+    gateway.streams.close();
+    await close();
+    throw error;
+  }
+  const sweep = new Sweep({
+    tasks,
+    reviews,
+    events,
+    engine,
+    deliver,
+    keepEventsSeconds: settings.events.keep_seconds,
+    log,
+  });
+  const stopSweeping = startSweeping(sweep, { intervalMs: sweepIntervalMs, log });
+
+  return {
+    url: urlOf(server.address() as AddressInfo),
+    async stop() {
+      await Promise.all([stopper.stop(), stopSweeping(), work.settled(stopLimitMs)]);
+      await close();
+    },
+  };
+}
+
+/** Waits a little for the first connection, so that the first requests and the first sweep find it. */
+async function connected(redis: Redis): Promise<void> {
+  if (redis.status === 'ready') return;
+  await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_WAIT_MS) }).catch(() => {
+    // Requests are answered 503 until it comes back.
+  });
+}
+
+async function isHealthy(url: string): Promise<void> {
+  const response = await fetch(new URL('/health', url), { signal: AbortSignal.timeout(1_500) });
+  await response.body?.cancel();
+  if (!response.ok) throw new Error(`status ${response.status}`);
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}

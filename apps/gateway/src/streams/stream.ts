@@ -1,0 +1,110 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { EventType } from '@plangate/contracts';
+import { type Cursor, encodeGap, PING, RETRY } from '@plangate/events';
+import type { Delivery, EventHub, SubscriptionHandle } from '@plangate/events/redis';
+
+/** Bytes that wait in the process for one reader before it gets no more. */
+const HIGH_WATER_BYTES = 64 * 1024;
+/** How long the last `retry` of a broken stream may take to leave, in milliseconds. */
+const LAST_WORD_MS = 500;
+
+export interface StreamOptions {
+  workflowId: Parameters<EventHub['subscribe']>[0];
+  after: Cursor;
+  wants: (event: { type: EventType }) => boolean;
+  hub: EventHub;
+  /** The stream has ended, whichever way. */
+  onClosed: () => void;
+}
+
+/**
+ * One open event stream. It writes on the socket, below Node's response: frames are shared between all readers of a
+ * workflow, and an idle one costs little. A reader that is slow gets no more until it has taken what waits; one that
+ * takes nothing from one tick to the next is broken off and resumes by id.
+ */
+export class EventStream {
+  readonly #res: ServerResponse;
+  readonly #socket: Socket;
+  readonly #options: StreamOptions;
+  readonly #subscription: SubscriptionHandle;
+  /** Deliveries that the reader was too slow for. */
+  #waiting: readonly Delivery[] = [];
+  /** Bytes that waited at the last tick; -1 where none did. */
+  #stuckAt = -1;
+  #closed = false;
+
+  /** @param res its head is sent and its body is not framed: the connection's end ends it */
+  constructor(res: ServerResponse, socket: Socket, options: StreamOptions) {
+    this.#res = res;
+    this.#socket = socket;
+    this.#options = options;
+    socket.on('drain', this.#onDrain);
+    res.once('close', () => this.#close());
+    this.#subscription = options.hub.subscribe(options.workflowId, {
+      after: options.after,
+      onEvents: (batch) => this.#send(batch),
+      onGap: (gap) => void this.#socket.write(encodeGap(gap)),
+      onLost: () => this.breakOff(),
+    });
+  }
+
+  /** Called by the one clock of all streams: keeps the connection in use, and finds readers that are stuck. */
+  tick(): void {
+    const waiting = this.#socket.writableLength;
+    if (waiting > 0 && waiting === this.#stuckAt) {
+      this.breakOff();
+      return;
+    }
+    this.#stuckAt = waiting > 0 ? waiting : -1;
+    if (waiting === 0) this.#socket.write(PING);
+  }
+
+  /** Ends the stream before `done`: a reset, because a clean end would be taken for the end of the events. */
+  breakOff(): void {
+    if (this.#closed) return;
+    this.#close();
+    const socket = this.#socket;
+    const reset = () => socket.resetAndDestroy();
+    const timer = setTimeout(reset, LAST_WORD_MS);
+    socket.once('close', () => clearTimeout(timer));
+    socket.write(RETRY, reset);
+  }
+
+  #send(batch: readonly Delivery[]): boolean {
+    for (const [at, delivery] of batch.entries()) {
+      if (this.#closed) return false;
+      if (this.#socket.writableLength >= HIGH_WATER_BYTES) {
+        this.#waiting = batch.slice(at);
+        return false;
+      }
+      if (!this.#options.wants(delivery.event)) continue;
+      this.#socket.write(delivery.frame);
+      if (delivery.event.type === 'STREAM_END') {
+        this.#finish();
+        return false;
+      }
+    }
+    return true;
+  }
+
+  readonly #onDrain = (): void => {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    if (this.#send(waiting)) this.#subscription.resume();
+  };
+
+  #finish(): void {
+    this.#close();
+    this.#res.end();
+  }
+
+  #close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#waiting = [];
+    this.#socket.off('drain', this.#onDrain);
+    this.#subscription?.close();
+    this.#options.onClosed();
+  }
+}

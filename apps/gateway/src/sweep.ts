@@ -1,0 +1,179 @@
+import type { WorkflowId } from '@plangate/contracts';
+import { retentionSeconds } from '@plangate/review';
+import type { OpenReview, ReviewStore } from '@plangate/review/redis';
+import { closeReview, type Deliver, deliverDecision } from '@plangate/review/use-cases';
+import type { Logger } from '@plangate/service';
+import type { TaskEnd } from '@plangate/tasks';
+import { endTask, type OpenState, type OpenTask, type TaskStore } from '@plangate/tasks/redis';
+import type { Engine } from './engine.ts';
+
+export interface SweepParts {
+  tasks: TaskStore;
+  reviews: ReviewStore;
+  events: { expire: (id: WorkflowId, seconds: number) => Promise<void> };
+  engine: Pick<Engine, 'describeRun'>;
+  deliver: Deliver;
+  keepEventsSeconds: number;
+  log: Logger;
+  /** Milliseconds since 1970. */
+  now?: () => number;
+}
+
+/** How many tasks are looked after at the same time. */
+const AT_ONCE = 8;
+/** How long a start may take before it is asked for, and how often an open task is asked for, in milliseconds. */
+const PATIENCE_MS = 60_000;
+/** How long after its deadline an open review is its workflow's, in milliseconds. */
+const OVERDUE_MS = 300_000;
+
+/**
+ * Looks after every task with something unfinished (design rule 5): delivers decisions that were not delivered, and
+ * ends tasks whose run is gone. Any number of gateways may do this side by side; every step can be repeated.
+ */
+export class Sweep {
+  readonly #parts: SweepParts;
+  readonly #now: () => number;
+  /** When a task was last asked for. */
+  readonly #asked = new Map<WorkflowId, number>();
+
+  constructor(parts: SweepParts) {
+    this.#parts = parts;
+    this.#now = parts.now ?? Date.now;
+  }
+
+  /** One walk over all open tasks. A fault with one of them is logged and does not stop the others. */
+  async run(): Promise<void> {
+    const { tasks } = this.#parts;
+    const seen = new Set<WorkflowId>();
+    let cursor = '0';
+    do {
+      const page = await tasks.openIds(cursor);
+      cursor = page.cursor;
+      for (const { id } of page.tasks) seen.add(id);
+      await this.#lookAt(page.tasks);
+    } while (cursor !== '0');
+    for (const id of this.#asked.keys()) if (!seen.has(id)) this.#asked.delete(id);
+  }
+
+  async #lookAt(open: OpenTask[]): Promise<void> {
+    const ids = open.map(({ id }) => id);
+    const [records, reviews] = await Promise.all([
+      this.#parts.tasks.openStates(ids),
+      this.#parts.reviews.readOpen(ids),
+    ]);
+    const rows = open.map((task, at) => ({ task, record: records[at], review: reviews[at] ?? null }));
+    for (let at = 0; at < rows.length; at += AT_ONCE) {
+      await Promise.all(
+        rows.slice(at, at + AT_ONCE).map(({ task, record, review }) =>
+          this.#settle(task, record, review).catch((error: unknown) => {
+            this.#parts.log.error({ workflow_id: task.id, err: error }, 'sweep failed for a task');
+          }),
+        ),
+      );
+    }
+  }
+
+  async #settle(task: OpenTask, record: OpenState | undefined, review: OpenReview | null): Promise<void> {
+    const { id, since } = task;
+    if (!record || record.state === 'unreadable') return;
+    if (record.state === 'absent') {
+      // Its start was taken back, or its record is about to be written.
+      if (this.#now() - since > PATIENCE_MS) await this.#parts.tasks.closeOpen(id, since);
+      return;
+    }
+    if (review?.undelivered) {
+      await deliverDecision({ store: this.#parts.reviews, deliver: this.#parts.deliver }, id);
+    }
+    // An end that stands is told again: that is what takes the task out of the open ones.
+    if (record.ended) await this.#end(id, { kind: 'lost' });
+    else if (this.#isDue(task, record.confirmed, review)) await this.#ask(id, record.confirmed);
+  }
+
+  #isDue({ id, since }: OpenTask, confirmed: boolean, review: OpenReview | null): boolean {
+    const now = this.#now();
+    const isWaiting = review?.status === 'reviewing' && now - review.expiresAt <= OVERDUE_MS;
+    if (confirmed && isWaiting) return false;
+    return now - (this.#asked.get(id) ?? since) > PATIENCE_MS;
+  }
+
+  async #ask(id: WorkflowId, confirmed: boolean): Promise<void> {
+    const run = await this.#parts.engine.describeRun(id);
+    if (run === 'unreachable') return;
+    this.#asked.set(id, this.#now());
+    if (run === 'running') {
+      if (!confirmed) await this.#parts.tasks.confirmStart(id);
+    } else if (run === 'over' || confirmed) await this.#endLost(id, { kind: 'lost' });
+    else await this.#endLost(id, { kind: 'not_started' });
+  }
+
+  /** Ends a task whose run is gone: by the decision of a person where there is one, otherwise as what it is. */
+  async #endLost(id: WorkflowId, otherwise: TaskEnd): Promise<void> {
+    const { tasks, reviews, log } = this.#parts;
+    const record = await tasks.load(id);
+    if (!record) return;
+    const { state } = await reviews.load(id);
+    if (state?.status === 'reviewing') {
+      const { owner, query } = record;
+      const origin = { workflowId: id, owner, query, maxRounds: state.max_rounds };
+      const closed = await closeReview({ store: reviews }, origin, null);
+      if (!closed.ok) throw new Error(closed.error);
+      // A decision that came first is delivered by the next walk.
+      if (closed.state.status !== 'timed_out') return;
+    }
+    const end = endBy((await reviews.load(id)).state?.decision ?? null) ?? otherwise;
+    log.warn({ workflow_id: id, end: end.kind }, 'run of a task is gone');
+    await this.#end(id, end);
+  }
+
+  async #end(id: WorkflowId, end: TaskEnd): Promise<void> {
+    const { tasks, reviews, events, keepEventsSeconds } = this.#parts;
+    await endTask(id, end, {
+      store: tasks,
+      events,
+      keepEventsSeconds,
+      afterEnd: async () => {
+        const { state, now, undelivered } = await reviews.load(id);
+        if (undelivered !== null) return { undelivered: true };
+        if (state) await reviews.expire(id, retentionSeconds(state, now));
+        return { undelivered: false };
+      },
+    });
+  }
+}
+
+function endBy(decision: { action: string; by: string; reason?: string | undefined } | null): TaskEnd | null {
+  if (!decision) return null;
+  const reason = decision.reason === undefined ? {} : { reason: decision.reason };
+  if (decision.action === 'reject') return { kind: 'rejected', ...reason };
+  if (decision.action === 'cancel') return { kind: 'cancelled', by: decision.by, ...reason };
+  return null;
+}
+
+/**
+ * Sweeps now and then about every `intervalMs`, never twice at the same time.
+ * @returns what stops it, and waits for a walk that is going on
+ */
+export function startSweeping(
+  sweep: Pick<Sweep, 'run'>,
+  { intervalMs, log }: { intervalMs: number; log: Logger },
+): () => Promise<void> {
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let walk = Promise.resolve();
+
+  const step = (): void => {
+    walk = sweep
+      .run()
+      .catch((error: unknown) => log.warn({ err: error }, 'sweep failed'))
+      .then(() => {
+        // Jitter: gateways that started together do not sweep together.
+        if (!stopped) timer = setTimeout(step, intervalMs * (0.8 + Math.random() * 0.4));
+      });
+  };
+  step();
+  return async () => {
+    stopped = true;
+    clearTimeout(timer);
+    await walk;
+  };
+}
