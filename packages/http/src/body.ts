@@ -109,8 +109,12 @@ function makeHarmless(value: object, depth: number): void {
   }
 }
 
-/** Ends the connection of a client that goes on sending a body which was refused. */
+/**
+ * Throws away what is still on its way, so that a client which reads only after it has sent gets its answer, and
+ * ends the connection of one that goes on and on.
+ */
 function letGo(req: IncomingMessage): void {
+  req.resume();
   const timer = setTimeout(() => {
     if (!req.complete) req.socket.destroy();
   }, LINGER_MS);

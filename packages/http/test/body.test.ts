@@ -194,6 +194,15 @@ describe('size', () => {
     });
     expect(seen).toEqual({ status: 413, cut: true });
   });
+
+  test('after a 413 the rest of the body is thrown away and the connection can be used again', async () => {
+    site = await serve(echo({ limitBytes }));
+    const head = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
+    const size = 4_000_000;
+    const large = `${head}Transfer-Encoding: chunked\r\n\r\n${size.toString(16)}\r\n${'x'.repeat(size)}\r\n0\r\n\r\n`;
+    const answers = await site.raw(`${large}${head}Content-Length: 2\r\nConnection: close\r\n\r\n{}`);
+    expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
+  });
 });
 
 test('the raw bytes can be read before and after the object, and are the ones sent', async () => {

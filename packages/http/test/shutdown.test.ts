@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Agent, createServer, type RequestListener, request } from 'node:http';
+import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type StoppableServer, stoppable } from '../src/index.ts';
 import { listen, type TestServer } from './serve.ts';
@@ -50,14 +51,14 @@ describe('a server that stops', () => {
     agent.destroy();
   });
 
-  test('tells a client on a kept connection not to send another request on it', async () => {
+  test('closes a kept connection as soon as its last request is answered', async () => {
     const [arrived, release] = [gate(), gate()];
     await serveStoppable(async (_req, res) => {
-      res.setHeader('X-Late', '1');
       arrived.open();
       await release.opened;
       res.end('x');
     }, 60_000);
+    site.server.keepAliveTimeout = 60_000;
     const agent = new Agent({ keepAlive: true });
     const answered = once(request({ port: site.port, agent }).end(), 'response');
     await arrived.opened;
@@ -67,6 +68,29 @@ describe('a server that stops', () => {
     res.resume();
     await stopped;
     agent.destroy();
+  });
+
+  test('answers a request that still comes on an open connection, and says that it is the last', async () => {
+    const [first, second, release] = [gate(), gate(), gate()];
+    await serveStoppable(async (req, res) => {
+      (req.url === '/1' ? first : second).open();
+      await release.opened;
+      res.end(req.url);
+    }, 60_000);
+    const socket = connect(site.port, '127.0.0.1').setEncoding('latin1');
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    socket.write('GET /1 HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await first.opened;
+    const stopped = stopper.stop();
+    socket.write('GET /2 HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await second.opened;
+    release.open();
+    await stopped;
+    if (!socket.closed) await once(socket, 'close');
+    expect(text).toMatch(/keep-alive.*\/1HTTP.*Connection: close.*\/2$/s);
   });
 
   test('breaks off what has not ended at the limit', async () => {
