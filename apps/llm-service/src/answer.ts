@@ -7,7 +7,7 @@ export function answerPrompt(request: AnswerRequest): { instructions: string; pr
   return {
     instructions: [
       'You answer a question or a task in one message of Markdown, in the language of the person. Say plainly what you do not know. You have no tools and no sources here: do not pretend to have looked something up.',
-      'The person\'s query is the task; the context is material for it.',
+      "The person's query is the task; the context is material for it.",
       rule,
     ].join('\n\n'),
     prompt: [`Query:\n${request.query}`, quote('Context', contextText(request.context))].join('\n\n'),

@@ -16,12 +16,7 @@ export interface AgentParts {
 }
 
 /** One agent over all providers: each request goes to the one that it, or else the settings, choose. */
-export function buildAgent({
-  models,
-  environment,
-  offline,
-  fetch = globalThis.fetch,
-}: AgentParts): Agent {
+export function buildAgent({ models, environment, offline, fetch = globalThis.fetch }: AgentParts): Agent {
   const ask: Generate = async (choice, prompt) => {
     const selection = selectModel(models, environment, choice);
     if (selection.kind === 'offline') throw new Error('the offline provider has no model to ask');

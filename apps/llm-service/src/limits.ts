@@ -1,8 +1,8 @@
 import {
   AnswerRequest,
   DecomposeRequest,
-  PlanRequest,
   PLAN_LIMIT_BYTES,
+  PlanRequest,
   utf8Bytes,
   WriteRequest,
 } from '@plangate/contracts';
@@ -40,7 +40,8 @@ export const DecomposeBody = limited(DecomposeRequest).superRefine((body, contex
   }
 });
 export const WriteBody = limited(WriteRequest).superRefine(({ sections }, context) => {
-  if (sections.length > QUESTIONS_LIMIT) tooMany(context, ['sections'], `at most ${QUESTIONS_LIMIT} sections`);
+  if (sections.length > QUESTIONS_LIMIT)
+    tooMany(context, ['sections'], `at most ${QUESTIONS_LIMIT} sections`);
   const passages = sections.flatMap((section) => section.passages);
   if (passages.length > PASSAGES_LIMIT) tooMany(context, ['sections'], `at most ${PASSAGES_LIMIT} passages`);
   if (passages.some(({ text }) => utf8Bytes(text) > PASSAGE_LIMIT_BYTES)) {

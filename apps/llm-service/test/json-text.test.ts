@@ -15,7 +15,11 @@ describe('the one extractor of JSON', () => {
     ['tildes', `~~~\n${A}\n~~~`, [a]],
     ['nested fences', `\`\`\`\`\n\`\`\`json\n${A}\n\`\`\`\n\`\`\`\``, [a]],
     ['an unclosed fence', `\`\`\`json\n${A}`, [a]],
-    ['a closed fence around JSON that was cut', '```json\n{"questions":[{"text":"a","terms":["x"]}\n```', [a]],
+    [
+      'a closed fence around JSON that was cut',
+      '```json\n{"questions":[{"text":"a","terms":["x"]}\n```',
+      [a],
+    ],
     ['two objects in a row', `${A}\n${A}`, [a, a]],
     ['two objects without anything between', `${A}${A}`, [a, a]],
     ['a fence inside a string', JSON.stringify(inString), [inString]],

@@ -67,11 +67,14 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
 function run(step: Step, res: ServerResponse): void {
   switch (step.do) {
     case 'text':
-      return send(res, 200, completion(step.text, step.finish));
+      send(res, 200, completion(step.text, step.finish));
+      return;
     case 'content':
-      return send(res, 200, completion(step.content));
+      send(res, 200, completion(step.content));
+      return;
     case 'json':
-      return send(res, step.status ?? 200, step.body, step.headers);
+      send(res, step.status ?? 200, step.body, step.headers);
+      return;
     case 'bytes':
       res.writeHead(200, { 'Content-Type': 'application/json' }).end(step.bytes);
       return;
@@ -102,6 +105,11 @@ export function completion(content: unknown, finish = 'stop'): unknown {
   };
 }
 
-function send(res: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
+function send(
+  res: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void {
   res.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
 }

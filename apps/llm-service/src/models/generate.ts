@@ -51,7 +51,10 @@ export async function generate(
   if (isBlank(text)) throw new ProviderFailure('empty text');
   if (utf8Bytes(text) > maxBytes) throw new ProviderFailure('text too long');
   const { inputTokens, outputTokens } = result.usage;
-  return { text, usage: { ...names, input_tokens: tokens(inputTokens), output_tokens: tokens(outputTokens) } };
+  return {
+    text,
+    usage: { ...names, input_tokens: tokens(inputTokens), output_tokens: tokens(outputTokens) },
+  };
 }
 
 /** A provider may report nothing, or nonsense. */
@@ -63,7 +66,10 @@ function asFailure(error: unknown): ProviderFailure {
   const last = RetryError.isInstance(error) ? error.lastError : error;
   if (APICallError.isInstance(last)) {
     if (last.cause instanceof BadResponse) return new ProviderFailure(last.cause.message, last.statusCode);
-    return new ProviderFailure(last.statusCode === undefined ? 'no connection' : 'bad response', last.statusCode);
+    return new ProviderFailure(
+      last.statusCode === undefined ? 'no connection' : 'bad response',
+      last.statusCode,
+    );
   }
   if (last instanceof BadResponse) return new ProviderFailure(last.message);
   const name = last instanceof Error ? last.name : 'unknown';

@@ -28,7 +28,9 @@ export function languageModel(
       return createGoogle(options)(modelId);
     case 'openai-compatible':
       return wrapLanguageModel({
-        model: createOpenAICompatible({ ...options, name, baseURL: settings.base_url ?? '' }).chatModel(modelId),
+        model: createOpenAICompatible({ ...options, name, baseURL: settings.base_url ?? '' }).chatModel(
+          modelId,
+        ),
         middleware: extractReasoningMiddleware({ tagName: 'think' }),
       });
   }

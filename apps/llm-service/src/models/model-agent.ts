@@ -30,7 +30,10 @@ export function modelAgent(generate: Generate): Agent {
       return { questions, ...usage };
     },
     write: async (request) => {
-      const { text, usage } = await generate(request, { ...writePrompt(request), maxBytes: REPORT_LIMIT_BYTES });
+      const { text, usage } = await generate(request, {
+        ...writePrompt(request),
+        maxBytes: REPORT_LIMIT_BYTES,
+      });
       return { report: text.trim(), ...usage };
     },
     answer: async (request) => {

@@ -1,0 +1,39 @@
+import { MODEL_TEXT_LIMIT_BYTES, type ModelUsage, utf8Bytes } from '@plangate/contracts';
+import type { Corpus } from '@plangate/research/corpus';
+import { type Agent, ProviderFailure } from '../agent.ts';
+import { OFFLINE, OFFLINE_MODEL } from '../models/select.ts';
+import { extractAnswer } from './answer.ts';
+import { questionsOf } from './decompose.ts';
+import { languageOf } from './language.ts';
+import { PHRASES } from './phrases.ts';
+import { offlinePlan } from './plan.ts';
+import { extractReport } from './write.ts';
+
+const USAGE: ModelUsage = { provider: OFFLINE, model: OFFLINE_MODEL, input_tokens: 0, output_tokens: 0 };
+
+/**
+ * The agent that answers without a key and without network, from the local documents alone; the same request gives
+ * the same answer.
+ * @param corpus the documents, awaited by whatever needs them
+ */
+export function offlineAgent(corpus: () => Promise<Corpus>): Agent {
+  return {
+    plan: async (request) => {
+      const reply = offlinePlan(request, await corpus());
+      if (utf8Bytes(reply.message) > MODEL_TEXT_LIMIT_BYTES) throw new ProviderFailure('text too long');
+      return { ...reply, round: request.current_round, ...USAGE };
+    },
+    decompose: async ({ plan, query, max_questions }) => ({
+      questions: questionsOf(plan, query, max_questions),
+      ...USAGE,
+    }),
+    write: async (request) => ({
+      report: extractReport(request, PHRASES[languageOf(request.query)]),
+      ...USAGE,
+    }),
+    answer: async ({ query }) => ({
+      ...extractAnswer(await corpus(), query, PHRASES[languageOf(query)]),
+      ...USAGE,
+    }),
+  };
+}

@@ -1,0 +1,67 @@
+import { contentWords } from '@plangate/research';
+import { inEnglish, TECHNICAL } from './glossary.ts';
+
+/** Words that name what is asked for, each with the spellings that count as the same. */
+export type Keys = readonly (readonly string[])[];
+
+const COMPOUND = /[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)+/gu;
+
+/** Words of questions and plans that say nothing about their subject. */
+const GENERIC = new Set(
+  [
+    'library package project document documentation readme tool thing way approach difference example overview section',
+    'part area topic aspect detail point issue question plan research report information other different various several',
+    'handle work explain describe compare cover find investigate tell list show survey analyse analyze summarise summarize',
+    'deal support provide offer look discuss include add drop focus need want know make take see write read mean keep',
+    'main important best good better new current state common typical available existing one two three kind type',
+    'like people someone much many main whether versus v comparison',
+    'ライブラリ ライブラリー プロジェクト 文書 資料 ツール 方法 違い 調査 調べ 比較 説明 分析 扱い 扱う 扱っ 処理 どう どのように 何 なに 状況 項目 部分 教え れ ら られ どの ように でき 年 まとめ くださ',
+    '库 软件 项目 文档 工具 方式 方法 区别 不同 研究 调查 比较 分析 说明 介绍 处理 如何 怎么 怎样 哪些 部分 方面 内容 这些 那些 情况 写',
+    'pustaka perpustakaan library proyek dokumen alat cara perbedaan riset penelitian jelaskan bandingkan analisis bagian menangani menggunakan mana antara bidang hal bahas secara para serta',
+  ].flatMap((line) => line.split(' ')),
+);
+
+/** The words of a text that name its subject; `[]` where it has none. */
+export function keysOf(text: string): Keys {
+  const normal = text.normalize('NFKC');
+  const technical = (normal.match(TECHNICAL) ?? []).filter((word) => inEnglish(word).length > 0);
+  const compounds = normal.match(COMPOUND) ?? [];
+  const rest = normal
+    .replace(TECHNICAL, (word) => (inEnglish(word).length > 0 ? ' ' : word))
+    .replace(COMPOUND, ' ');
+  const keys: string[][] = [
+    ...compounds.map(spellings),
+    ...technical.map((word) => [word, ...inEnglish(word)]),
+    ...contentWords(rest)
+      .filter((word) => !isGeneric(word))
+      .map((word) => [word, ...inEnglish(word)]),
+  ];
+  const seen = new Set<string>();
+  return keys.filter(([first = '']) => first !== '' && !seen.has(first) && seen.add(first));
+}
+
+/** True for words that many subjects share: generic ones, numbers, single letters and signs. */
+export function isGeneric(word: string): boolean {
+  return (
+    GENERIC.has(word) ||
+    /^[\p{N}.]+$/u.test(word) ||
+    /^(?:\p{Script=Hiragana}+|[^\p{Script=Han}])$/u.test(word)
+  );
+}
+
+/** How many of the keys stand in the words. */
+export function matches(keys: Keys, words: ReadonlySet<string>): number {
+  return keys.filter((spelled) => spelled.some((word) => words.has(word))).length;
+}
+
+/** The set of a text's words, to match keys against. */
+export function wordSet(text: string): ReadonlySet<string> {
+  return new Set(contentWords(text));
+}
+
+/** `time-outs` is also written `timeout` and `time-out`. */
+function spellings(compound: string): string[] {
+  const lower = compound.toLowerCase();
+  const joined = contentWords(lower.replaceAll('-', ''));
+  return [...new Set([...joined, lower, lower.replace(/s$/, '')])];
+}
