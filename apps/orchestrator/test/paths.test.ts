@@ -8,6 +8,7 @@ import {
   rejectPlan,
   sha256,
 } from '@plangate/review/use-cases';
+import { PROJECT_FOLDER } from '@plangate/service';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { ulid } from 'ulid';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -48,7 +49,8 @@ async function record(run: Run, name: string): Promise<void> {
   if (process.env['RECORD_HISTORIES'] !== '1') return;
   await mkdir(HISTORIES, { recursive: true });
   const history = await run.handle.fetchHistory();
-  await writeFile(new URL(`${name}.json`, HISTORIES), `${historyToJSON(history)}\n`);
+  const json = historyToJSON(history).replaceAll(PROJECT_FOLDER, '');
+  await writeFile(new URL(`${name}.json`, HISTORIES), `${json}\n`);
 }
 
 const REVIEWED = { require_review: true };
@@ -136,7 +138,7 @@ describe('a reviewed research task', () => {
 
   it('reminds at 50 % and 80 % of the wait', async () => {
     bench.provider.script(ready());
-    const run = await bench.submit({ ...REVIEWED, review_timeout: 2 });
+    const run = await bench.submit({ ...REVIEWED, review_timeout: 6 });
     await run.ended();
     const reminders = (await bench.events.read(run.id, { limit: 50 })).filter(
       ({ type }) => type === 'REVIEW_REMINDER',

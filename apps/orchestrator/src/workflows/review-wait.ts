@@ -1,6 +1,14 @@
 import { type ApprovalSignal, approvalSignal, type TaskInput } from '@plangate/contracts';
 import type { Decision } from '@plangate/review';
-import { condition, defineSignal, log, setHandler } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  condition,
+  defineSignal,
+  isCancellation,
+  log,
+  setHandler,
+  sleep,
+} from '@temporalio/workflow';
 import type { ChosenPlan, OpenedReview, ReviewReading } from '../activities/index.ts';
 import { stores } from './activities.ts';
 
@@ -55,32 +63,48 @@ export class ReviewWait {
   }
 
   async #wait(expiresAt: string): Promise<ReviewReading> {
-    const opened = Date.now();
+    const reminders = new CancellationScope();
+    const reminding = reminders.run(() => this.#remind()).catch(ignoreCancellation);
+    try {
+      return await this.#decided(expiresAt);
+    } finally {
+      reminders.cancel();
+      await reminding;
+    }
+  }
+
+  async #decided(expiresAt: string): Promise<ReviewReading> {
     let deadline = expiresAt;
-    let firesAt = opened + this.#timeoutMs;
-    const reminders = REMINDERS.map((share) => ({ share, at: opened + this.#timeoutMs * share }));
+    let firesAt = Date.now() + this.#timeoutMs;
     for (;;) {
-      const [reminder] = reminders;
-      const until = Math.min(firesAt, reminder?.at ?? firesAt);
-      const woken = await condition(() => this.#woken, Math.max(1, until - Date.now()));
+      const woken = await condition(() => this.#woken, Math.max(1, firesAt - Date.now()));
+      this.#woken = false;
+      const reading = woken ? await this.#read() : await stores.closeReview(this.#input, deadline);
+      if (reading.status !== 'reviewing') return reading;
       if (woken) {
-        this.#woken = false;
-        const reading = await this.#read();
-        if (reading.status !== 'reviewing') return reading;
         log.warn('signal without a recorded decision');
-      } else if (reminder && until === reminder.at) {
-        reminders.shift();
-        await stores.remind(this.#input.workflow_id, reminder.share);
       } else {
-        const reading = await stores.closeReview(this.#input, deadline);
-        if (reading.status !== 'reviewing') return reading;
         firesAt += Date.parse(reading.expires_at) - Date.parse(deadline);
         deadline = reading.expires_at;
       }
     }
   }
 
+  /** Beside the wait and with timers of its own, so that the deadline is not late because of a reminder. */
+  async #remind(): Promise<void> {
+    await Promise.all(
+      REMINDERS.map(async (share) => {
+        await sleep(this.#timeoutMs * share);
+        await stores.remind(this.#input.workflow_id, share);
+      }),
+    );
+  }
+
   #read(): Promise<ReviewReading> {
     return stores.readReview(this.#input.workflow_id);
   }
+}
+
+function ignoreCancellation(error: unknown): void {
+  if (!isCancellation(error)) throw error;
 }
