@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { stoppable } from '@plangate/http';
 import { openCorpus } from '@plangate/research/corpus';
-import { configFile, loadSettings, PROJECT_FOLDER, runService } from '@plangate/service';
+import { configFile, loadSettings, PROJECT_FOLDER, runService, SettingsError } from '@plangate/service';
 import { buildAgent } from './build-agent.ts';
-import { selectModel } from './models/select.ts';
+import { type ModelSettings, OFFLINE, selectModel } from './models/select.ts';
 import { offlineAgent } from './offline/agent.ts';
 import { createApp } from './routes.ts';
 
@@ -12,6 +12,7 @@ await runService('llm-service', async (log) => {
   // The SDK writes its warnings to the console otherwise, which is no structured log.
   globalThis.AI_SDK_LOG_WARNINGS = false;
   const { models, documents, llm_service } = loadSettings(process.env, configFile('plangate.yaml'));
+  checkProvider(models);
   const corpus = openCorpus({
     root: PROJECT_FOLDER,
     folders: documents.folders,
@@ -31,9 +32,16 @@ await runService('llm-service', async (log) => {
   return stop;
 });
 
-function providerName(...parameters: [Parameters<typeof selectModel>[0], NodeJS.ProcessEnv]): string {
+/** A misspelt provider stops the start; a missing key does not: requests then say so. */
+function checkProvider({ provider, providers }: ModelSettings): void {
+  const known = ['auto', OFFLINE, ...Object.keys(providers)];
+  if (known.includes(provider)) return;
+  throw new SettingsError(`models.provider: unknown provider '${provider}' (known: ${known.join(', ')})`);
+}
+
+function providerName(models: ModelSettings, environment: NodeJS.ProcessEnv): string {
   try {
-    const selection = selectModel(...parameters, {});
+    const selection = selectModel(models, environment, {});
     return selection.kind === 'offline' ? 'offline' : selection.name;
   } catch (error) {
     return error instanceof Error ? error.message : 'unknown';

@@ -315,6 +315,24 @@ describe('the report', () => {
     expect(report).not.toMatch(/badge|new Harbour|lock retries|https?:|see the manual/);
   });
 
+  test('takes no sentence that shares one word of several by chance', async () => {
+    const { report } = await write('1. Failed elections\n2. Retry behaviour');
+    expect(report).toContain('## Failed elections\n\nThe local documents say nothing about this.');
+    expect(report).toContain('Harbour retries a failed request');
+  });
+
+  test('takes nothing of the query for a reference', async () => {
+    const { report } = await agent.write({
+      query: 'What of [7]?',
+      context: {},
+      plan: '',
+      conversation: [],
+      strategy: 'quick',
+      sections: [{ question: { id: 'q1', text: 'Locks [8, 9]', terms: [] }, passages: [] }],
+    });
+    expect(report).not.toMatch(/\[\d/);
+  });
+
   test('says so where the documents say nothing', async () => {
     const { report } = await write('1. Holography\n2. Locks');
     expect(report).toContain('## Holography\n\nThe local documents say nothing about this.');

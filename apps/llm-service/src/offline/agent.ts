@@ -1,4 +1,4 @@
-import { MODEL_TEXT_LIMIT_BYTES, type ModelUsage, utf8Bytes } from '@plangate/contracts';
+import { cleanText, MODEL_TEXT_LIMIT_BYTES, type ModelUsage, utf8Bytes } from '@plangate/contracts';
 import type { Corpus } from '@plangate/research/corpus';
 import { type Agent, ProviderFailure } from '../agent.ts';
 import { OFFLINE, OFFLINE_MODEL } from '../models/select.ts';
@@ -20,11 +20,18 @@ export function offlineAgent(corpus: () => Promise<Corpus>): Agent {
   return {
     plan: async (request) => {
       const reply = offlinePlan(request, await corpus());
-      if (utf8Bytes(reply.message) > MODEL_TEXT_LIMIT_BYTES) throw new ProviderFailure('text too long');
-      return { ...reply, round: request.current_round, ...USAGE };
+      const message = cleanText(reply.message);
+      if (utf8Bytes(message) > MODEL_TEXT_LIMIT_BYTES) throw new ProviderFailure('text too long');
+      return {
+        ...reply,
+        message,
+        plan: reply.plan === null ? null : message,
+        round: request.current_round,
+        ...USAGE,
+      };
     },
     decompose: async ({ plan, query, max_questions }) => ({
-      questions: questionsOf(plan, query, max_questions),
+      questions: questionsOf(plan, query, max_questions, await corpus()),
       ...USAGE,
     }),
     write: async (request) => ({

@@ -7,6 +7,8 @@ import { cite } from './write.ts';
 
 const PASSAGES = 16;
 const SENTENCES = 4;
+/** A sentence this much weaker than the best one is not said. */
+const WEAKEST = 0.6;
 
 /** An answer quoted from the local documents with its sources, or that they say nothing. */
 export function extractAnswer(
@@ -21,7 +23,13 @@ export function extractAnswer(
       (passage) =>
         matches(keys, wordSet(`${passage.title} ${passage.heading} ${passage.text}`)) * 2 >= keys.length,
     );
-  const best = bestSentences(fittingSentences(passages, keys, []), SENTENCES, 2);
+  const fitting = fittingSentences(passages, keys, []);
+  const least = WEAKEST * Math.max(...fitting.map(({ score }) => score));
+  const best = bestSentences(
+    fitting.filter(({ score }) => score >= least),
+    SENTENCES,
+    2,
+  );
   if (best.length === 0) return { answer: phrases.answerNothing(corpus.documents.length), citations: [] };
 
   const order = [...new Set(best.map(({ passage }) => passage.id))];

@@ -1,3 +1,4 @@
+import type { ScoredPassage } from '@plangate/research';
 import type { Corpus } from '@plangate/research/corpus';
 import { TECHNICAL } from './glossary.ts';
 import { type Keys, keysOf, matches, wordSet } from './keys.ts';
@@ -50,7 +51,8 @@ export function areaFor(corpus: Corpus, subject: string): Area {
   return { title: capitalised(subject), documents: documents.slice(0, MOST_DOCUMENTS) };
 }
 
-function fitting(corpus: Corpus, subject: string) {
+/** Passages whose prose covers the subject, best first. */
+export function fitting(corpus: Corpus, subject: string): ScoredPassage[] {
   const keys = keysOf(subject);
   if (keys.length === 0) return [];
   return corpus

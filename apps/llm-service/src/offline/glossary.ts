@@ -34,7 +34,7 @@ parser parse | パーサー 構文解析 解析 pengurai
 search | 検索 搜索 检索 pencarian
 model | モデル 模型
 token | トークン 令牌
-price pricing cost | 価格 料金 价格 費用 费用 harga biaya
+price pricing | 価格 料金 价格 費用 费用 harga biaya
 license | ライセンス 许可证 许可 lisensi
 open-source source | オープンソース 开源 開源
 command | コマンド 命令 perintah

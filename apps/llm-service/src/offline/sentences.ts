@@ -31,27 +31,48 @@ export function sentencesOf<P extends Passage>(passage: P): Omit<Sentence<P>, 's
     .filter(({ text }) => readsWell(text));
 }
 
-/** Scores the sentences that say something about the keys; words of the heading count half. */
+/**
+ * The sentences that say something about the keys, each with its score: rare keys count more, those of the heading
+ * half, words of the wider context least.
+ */
 export function fittingSentences<P extends Passage>(
   passages: readonly P[],
   keys: Keys,
   context: Keys,
 ): Sentence<P>[] {
-  if (keys.length === 0) return [];
-  const needed = keys.length > 3 ? 2 : 1;
+  const weights = weighed(passages, keys);
   return passages.flatMap((passage) => {
-    const heading = wordSet(`${passage.heading}`);
-    const underHeading = matches(keys, heading);
+    const around = wordSet(`${passage.heading} ${passage.title}`);
+    const heading = 0.5 * weightOf(weights, wordSet(passage.heading));
     return sentencesOf(passage).flatMap((sentence) => {
       const words = wordSet(sentence.text);
-      const own = matches(keys, words);
-      const all = matches(keys, new Set([...words, ...heading]));
-      if (own === 0 || all < needed) return [];
-      const score =
-        own + 0.5 * underHeading + 0.3 * matches(context, words) + form(sentence.text, sentence.at);
+      const own = weightOf(weights, words);
+      if (own === 0 || !isAbout(keys, words, around)) return [];
+      const score = own + heading + 0.3 * matches(context, words) + form(sentence.text, sentence.at);
       return [{ ...sentence, score }];
     });
   });
+}
+
+/** One word in common of several is chance, unless heading or title have it too. */
+function isAbout(keys: Keys, words: ReadonlySet<string>, around: ReadonlySet<string>): boolean {
+  if (matches(keys, new Set([...words, ...around])) >= Math.min(2, keys.length)) return true;
+  return keys.some((key) => matches([key], words) > 0 && matches([key], around) > 0);
+}
+
+type Weights = readonly { key: Keys; weight: number }[];
+
+/** A key that few of the passages have tells more than one that all have. */
+function weighed(passages: readonly Passage[], keys: Keys): Weights {
+  const sets = passages.map(({ text, heading, title }) => wordSet(`${title} ${heading} ${text}`));
+  return keys.map((key) => {
+    const having = sets.filter((words) => matches([key], words) > 0).length;
+    return { key: [key], weight: 1 + Math.log((sets.length + 1) / (having + 1)) };
+  });
+}
+
+function weightOf(weights: Weights, words: ReadonlySet<string>): number {
+  return weights.reduce((sum, { key, weight }) => sum + (matches(key, words) > 0 ? weight : 0), 0);
 }
 
 /**

@@ -1,4 +1,10 @@
-import type { Passage, Question, StrategyName, WriteRequest } from '@plangate/contracts';
+import {
+  cutToBytes,
+  type Passage,
+  type Question,
+  type StrategyName,
+  type WriteRequest,
+} from '@plangate/contracts';
 import { shortQuery } from './first-plan.ts';
 import { keysOf } from './keys.ts';
 import type { Phrases } from './phrases.ts';
@@ -10,7 +16,7 @@ type Section = { question: Question; sentences: Sentence<Numbered>[] };
 const PER_SECTION: Record<StrategyName, number> = { quick: 3, standard: 4, deep: 6, academic: 8 };
 const PER_PASSAGE = 2;
 const IN_SUMMARY = 3;
-const LONGEST_HEADING = 120;
+const LONGEST_HEADING_BYTES = 400;
 
 /**
  * A report made of sentences of the passages, letter by letter, each with its `[n]`: a section per question, and on
@@ -32,7 +38,7 @@ export function extractReport({ query, sections, strategy }: WriteRequest, phras
     return { question, sentences };
   });
   return [
-    `# ${shortQuery(query)}`,
+    `# ${headingText(shortQuery(query))}`,
     ...summary(filled, phrases),
     ...filled.map((section) => sectionText(section, phrases)),
     `*${phrases.reportNote}*`,
@@ -53,7 +59,7 @@ function summary(sections: readonly Section[], phrases: Phrases): string[] {
 }
 
 function sectionText({ question, sentences }: Section, phrases: Phrases): string {
-  const heading = `## ${question.text.replace(/\s+/g, ' ').slice(0, LONGEST_HEADING)}`;
+  const heading = `## ${headingText(question.text)}`;
   if (sentences.length === 0) return `${heading}\n\n${phrases.sectionNothing}`;
   const byDocument = Map.groupBy(sentences, ({ passage }) => passage.title);
   const groups = Array.from(byDocument, ([title, found]) => {
@@ -61,6 +67,17 @@ function sectionText({ question, sentences }: Section, phrases: Phrases): string
     return [`**${title}**`, '', ...ordered.map((sentence) => `- ${cite(sentence)}`)].join('\n');
   });
   return [heading, ...groups].join('\n\n');
+}
+
+/** One line, in which nothing looks like a reference. */
+function headingText(text: string): string {
+  return cutToBytes(
+    text
+      .replace(/\s+/g, ' ')
+      .replace(/\[(\d[^\]]*)\]/g, '($1)')
+      .trim(),
+    LONGEST_HEADING_BYTES,
+  );
 }
 
 /** The sentence with its reference before the final mark, so that both are one sentence for whoever checks it. */
