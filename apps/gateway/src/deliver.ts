@@ -6,7 +6,7 @@ import type { Engine } from './engine.ts';
 
 /**
  * Tells a workflow of a decision by its signal. A run that is not found is over only where the record says that it
- * had started; before that it may still be on its way (design rule 5).
+ * had started, or holds its end; before that it may still be on its way (design rule 5).
  */
 export function createDeliver(engine: Engine, tasks: TaskStore): Deliver {
   return async (workflowId, decision) => {
@@ -14,7 +14,7 @@ export function createDeliver(engine: Engine, tasks: TaskStore): Deliver {
     const outcome = await engine.signal(workflowId, signal, payload);
     if (outcome !== 'not_found') return outcome;
     const [record] = await tasks.openStates([workflowId]);
-    return record?.state === 'read' && record.confirmed ? 'over' : 'unreachable';
+    return record?.state === 'read' && (record.confirmed || record.ended) ? 'over' : 'unreachable';
   };
 }
 

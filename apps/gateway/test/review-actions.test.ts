@@ -229,7 +229,7 @@ describe('If-Match', () => {
   test('every header of the table matches or conflicts, on edit and on approve', async () => {
     for (const { header, match, current = 2, raw } of cases) {
       const id = current === 1 ? await rig.review() : await atVersion2();
-      const sent =
+      const sent: Record<string, string> =
         header === null ? {} : { 'If-Match': raw ? Buffer.from(header).toString('latin1') : header };
       const edit = await act(id, { action: 'edit', plan: 'Other plan' }, sent);
       const other = current === 1 ? await rig.review() : await atVersion2();
