@@ -30,11 +30,16 @@ async function answerAll(input: TaskInput, control: TaskControl, questions: Ques
   const findings: Finding[] = [];
   const queue = questions.entries();
   let done = 0;
+  let announced = Promise.resolve();
+  const announce = (event: NewEvent, key: string) => {
+    announced = announced.then(() => stores.announce(input.workflow_id, key, event));
+    return announced;
+  };
   const agent = async () => {
     for (const [index, question] of queue) {
       findings[index] = await control.step(() => researcher.researchQuestion(input, question));
       done += 1;
-      await stores.announce(input.workflow_id, `progress:${done}`, progress(done, questions.length));
+      await announce(progress(done, questions.length), `progress:${done}`);
     }
   };
   const agents = Math.min(input.strategy.max_concurrent_agents, questions.length);

@@ -1,7 +1,7 @@
 import type { WorkflowId } from '@plangate/contracts';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { taskKey } from './keys.ts';
+import { draftKey } from './keys.ts';
 
 /** Longest time in seconds between a finished result and the end of its task. */
 const KEEP_SECONDS = 7 * 24 * 60 * 60;
@@ -40,8 +40,4 @@ export class DraftStore {
   async remove(id: WorkflowId): Promise<void> {
     await this.#redis.del(draftKey(id));
   }
-}
-
-function draftKey(id: WorkflowId): string {
-  return `${taskKey(id)}:draft`;
 }

@@ -8,6 +8,11 @@ export function taskKey(id: WorkflowId): string {
   return `task:${slotOf(id)}`;
 }
 
+/** A finished result on its way to the end of its task. */
+export function draftKey(id: WorkflowId): string {
+  return `${taskKey(id)}:draft`;
+}
+
 /** The Redis names of what belongs to one owner; all share a slot, so that one script keeps them in step. */
 export interface OwnerKeys {
   /** ZSET of the owner's tasks: id -> created (ms). */

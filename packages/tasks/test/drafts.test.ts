@@ -1,0 +1,29 @@
+import type { WorkflowId } from '@plangate/contracts';
+import { startRedis } from '@plangate/devstack';
+import { connectRedis } from '@plangate/redis';
+import type { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { DraftStore } from '../src/redis/index.ts';
+
+let server: Awaited<ReturnType<typeof startRedis>>;
+let redis: Redis;
+beforeAll(async () => {
+  server = await startRedis();
+  redis = connectRedis(server.url);
+  await vi.waitUntil(() => redis.status === 'ready');
+});
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+
+it('a result waits for the end of its task, whole, and is gone after it', async () => {
+  const drafts = new DraftStore(redis);
+  const id = 'task-1' as WorkflowId;
+  const draft = { result: '研'.repeat(100_000), metadata: { a: [1] }, modelUsed: 'm', provider: 'p' };
+  expect(await drafts.load(id)).toBeNull();
+  await drafts.save(id, draft);
+  expect(await drafts.load(id)).toEqual(draft);
+  await drafts.remove(id);
+  expect(await drafts.load(id)).toBeNull();
+});
