@@ -14,6 +14,8 @@ const GENERIC = new Set(
     'handle work explain describe compare cover find investigate tell list show survey analyse analyze summarise summarize',
     'deal support provide offer look discuss include add drop focus need want know make take see write read mean keep',
     'main important best good better new current state common typical available existing one two three kind type',
+    'behaviour behavior policy mechanism usage feature option setting process practice implementation role impact',
+    'management characteristic requirement basic capability concept consideration key core general specific possible',
     'like people someone much many main whether versus v comparison',
     'ライブラリ ライブラリー プロジェクト 文書 資料 ツール 方法 違い 調査 調べ 比較 説明 分析 扱い 扱う 扱っ 処理 どう どのように 何 なに 状況 項目 部分 教え れ ら られ どの ように でき 年 まとめ くださ',
     '库 软件 项目 文档 工具 方式 方法 区别 不同 研究 调查 比较 分析 说明 介绍 处理 如何 怎么 怎样 哪些 部分 方面 内容 这些 那些 情况 写',
