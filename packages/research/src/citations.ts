@@ -31,6 +31,8 @@ type Check = {
   options: CitationOptions;
   passages: ReadonlyMap<number, Passage>;
   supports: Map<number, (claim: Claim) => Support>;
+  /** Claims of the block at hand: clusters of one sentence share it. */
+  claims: Map<string, Claim>;
   cited: Map<number, Cited>;
   verification: Verification;
 };
@@ -48,6 +50,7 @@ export function checkCitations(
     options,
     passages: passagesByN,
     supports: new Map(),
+    claims: new Map(),
     cited: new Map(),
     verification: { claims: 0, supported: 0, unsupported: 0 },
   };
@@ -66,6 +69,7 @@ function checkBlock(block: ReportBlock, check: Check): ReportBlock {
   const { numbers = true } = check.options;
   const cited = citedSentences(block.text);
   if (cited.length === 0) return block;
+  check.claims.clear();
   let text = '';
   let end = 0;
   for (const sentence of cited) {
@@ -96,7 +100,7 @@ type Verdict = { held: Found[]; failed: Found[]; missing: number };
 type Found = { n: number; passage: Passage; quote: string };
 
 function judge(cluster: Cluster, check: Check): Verdict {
-  const claims = cluster.claims.map(readClaim);
+  const claims = cluster.claims.map((text) => claimOf(text, check));
   const verdict: Verdict = { held: [], failed: [], missing: cluster.unusable };
   for (const n of cluster.numbers) {
     const passage = check.passages.get(n);
@@ -116,6 +120,12 @@ function judge(cluster: Cluster, check: Check): Verdict {
   verification.supported += check.options.verify ? verdict.held.length : 0;
   verification.unsupported += verdict.failed.length + verdict.missing;
   return verdict;
+}
+
+function claimOf(text: string, { claims }: Check): Claim {
+  const claim = claims.get(text) ?? readClaim(text);
+  claims.set(text, claim);
+  return claim;
 }
 
 function isDropped(

@@ -13,7 +13,7 @@ const BEFORE = new Set(
 const AT_THE_END = /ません(?:でした)?|なかった|なくて|なく(?=、)|ない/g;
 const AFTER = new Set(['ない']);
 const FUSED = /^([不没沒未无無非])(.+)$/u;
-const REACH = 2;
+const REACH = 1;
 const REACH_BACK_WORDS = 4;
 const OPPOSITES = [
   'faster slower',

@@ -8,7 +8,7 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
     'to too under until up upon use used using very via wa was we were what when where which while who whom whose why',
     'will with would you your',
     'の は が を に へ と で も や か から まで より など た だ て し する した して です ます ある いる こと もの これ それ この その ため ください について',
-    '的 了 和 与 與 在 是 对 對 为 為 及 或 也 就 都 而 被 把 从 從 到 等 这 這 那 其 之 以 于 於 有 个 個 请 請 一个 我们 你 我 他 吗 呢 什么',
+    '的 该 該 了 和 与 與 在 是 对 對 为 為 及 或 也 就 都 而 被 把 从 從 到 等 这 這 那 其 之 以 于 於 有 个 個 请 請 一个 我们 你 我 他 吗 呢 什么',
     'yang dan di ke dari untuk dengan pada adalah ini itu atau juga dalam oleh akan sebagai tidak bisa dapat saya kami apa bagaimana tentang',
   ].flatMap((line) => line.split(' ')),
 );

@@ -36,15 +36,29 @@ export function supportOf(passage: Passage): (claim: Claim) => Support {
   }));
   const whole = compared(`${passage.title}\n${passage.heading}\n${passage.text}`);
   const numbers = numbersOf(passage.text);
-  return (claim) => {
-    const best = bestWindow(claim, parts);
+  /** A quote of several sentences can affirm a word in one and deny it in the other; the closest one decides. */
+  const closest = (claim: Claim): string => {
+    const sentence = bestWindow(claim, parts, 1);
+    return sentence ? passage.text.slice(sentence.span.start, sentence.span.end) : '';
+  };
+  const known = new WeakMap<Claim, Support>();
+  const compare = (claim: Claim): Support => {
+    const best = bestWindow(claim, parts, QUOTE_SENTENCES);
     const quote = best ? passage.text.slice(best.span.start, best.span.end) : passage.text;
     if (!best || claim.words.size === 0 || claim.words.size > MOST_CLAIM_WORDS)
       return { quote, holds: false };
     const carried = best.share >= QUOTE_SHARE || (best.share > 0 && share(claim, [whole]) >= PASSAGE_SHARE);
     const holds =
-      carried && numbersAgree(claim.numbers, numbers) && !contradicts(claim.polarity, polarity(quote));
+      carried &&
+      numbersAgree(claim.numbers, numbers) &&
+      !contradicts(claim.polarity, polarity(quote)) &&
+      !contradicts(claim.polarity, polarity(closest(claim)));
     return { quote, holds };
+  };
+  return (claim) => {
+    const support = known.get(claim) ?? compare(claim);
+    known.set(claim, support);
+    return support;
   };
 }
 
@@ -57,13 +71,14 @@ function compared(text: string): Compared {
 function bestWindow(
   claim: Claim,
   parts: readonly (Compared & { span: Span })[],
+  mostSentences: number,
 ): { span: Span; share: number } | undefined {
   let best: { span: Span; share: number; worth: number } | undefined;
   const claimWords = [...claim.words].slice(0, MOST_CLAIM_WORDS);
   const held = parts.map((part) => claimWords.map((word) => holds(word, part)));
   for (const [first, { span }] of parts.entries()) {
     const covered = new Set<number>();
-    for (let size = 1; size <= QUOTE_SENTENCES && first + size <= parts.length; size += 1) {
+    for (let size = 1; size <= mostSentences && first + size <= parts.length; size += 1) {
       for (const [word, yes] of (held[first + size - 1] ?? []).entries()) if (yes) covered.add(word);
       const found = claim.words.size === 0 ? 0 : covered.size / claim.words.size;
       const worth = found - SENTENCE_PRICE * (size - 1);

@@ -8,7 +8,7 @@ import {
   MISSING_MARK,
   UNSUPPORTED_MARK,
 } from '../src/index.ts';
-import { markdownLines } from '../src/markdown.ts';
+import { mapText } from '../src/markdown.ts';
 
 const passage = (id: string, text: string): Passage => ({
   id,
@@ -170,7 +170,7 @@ test('code holds no references, in a fence and in a line', () => {
 });
 
 test('without verification the quote is the best sentence, and nothing is called checked', () => {
-  const { citations } = checkCitations('Hono has no dependencies [2].', passages, {
+  const { citations } = checkCitations('It has no dependencies [2].', passages, {
     verify: false,
     mark: 'mark',
   });
@@ -222,10 +222,12 @@ test('every [n] of a finished report is a citation whose quote stands in its pas
           expect(quote).not.toBe('');
           expect(byId.get(passage_id)?.text).toContain(quote);
         }
-        const text = markdownLines(report)
-          .filter(({ code }) => !code)
-          .map(({ text: line }) => line.replace(/`[^`]*`/g, ''))
-          .join('\n');
+        const pieces: string[] = [];
+        mapText(report, (piece) => {
+          pieces.push(piece);
+          return piece;
+        });
+        const text = pieces.join('\n');
         for (const [, n] of text.matchAll(/\[(\d+)\]/g)) expect(citations[Number(n) - 1]?.n).toBe(Number(n));
         if (verify) expect(verification.supported + verification.unsupported).toBe(verification.claims);
         if (!verify) expect(citations.every(({ checked }) => !checked)).toBe(true);

@@ -67,7 +67,7 @@ function encodingOf(bytes: Uint8Array, html: boolean): string {
 
 async function pdfToDocument(bytes: Uint8Array, defaultTitle: string): Promise<DocumentText> {
   const { extractText, getDocumentProxy, getMeta } = await import('unpdf');
-  const pdf = await getDocumentProxy(new Uint8Array(bytes));
+  const pdf = await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0 });
   try {
     const { text } = await extractText(pdf, { mergePages: false });
     const title: unknown = (await getMeta(pdf)).info?.['Title'];
