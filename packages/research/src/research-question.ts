@@ -55,11 +55,11 @@ function widening({ text, terms }: Question): SearchQuestion[] {
   return [...byWords.values()];
 }
 
-/** One word in common is chance, unless the passage is named by it or the question has no other. */
+/** One word in common is chance, unless the document is named by it or the question has no other. */
 function fits(passage: Passage, asked: ReadonlySet<string>): boolean {
   if (asked.size <= 1) return true;
-  const named = rootsOf(`${passage.title} ${passage.heading}`);
-  const text = rootsOf(passage.text);
+  const named = rootsOf(passage.title);
+  const text = rootsOf(`${passage.heading} ${passage.text}`);
   let shared = 0;
   for (const word of asked) {
     if (named.has(word)) return true;

@@ -126,6 +126,26 @@ test('a search widens round by round while too little is found, and stops when e
   expect(finding).toEqual({ question, passages: [], searches: 3 });
 });
 
+test('a passage that shares one word of many with the question does not fit, unless its document is named by it', async () => {
+  const passage = (title: string) => ({
+    id: title,
+    title,
+    url: '',
+    source: 'local',
+    heading: 'Results',
+    text: 'redis results',
+    score: 1,
+  });
+  const source = { name: 'two', search: async () => [passage('tinybench'), passage('redis')] };
+  const strategy = { max_iterations: 1, passages_per_question: 2 };
+  const found = async (text: string) =>
+    (await researchQuestion({ id: 'q1', text, terms: [] }, source, strategy)).passages.map(
+      ({ title }) => title,
+    );
+  expect(await found('Quantum chromodynamics lattice results')).toEqual([]);
+  expect(await found('Redisの再接続戦略')).toEqual(['redis']);
+});
+
 test('a passage of two sections has one number', () => {
   const passage = (id: string) => ({ id, title: '', url: '', source: 'local', heading: '', text: id });
   const question = { id: 'q', text: 'q', terms: [] };
