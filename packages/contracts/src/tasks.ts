@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Id } from './ids.ts';
 import { Citation, STRATEGIES, StrategyName, Verification } from './research.ts';
+import { REASON_LIMIT_CHARACTERS } from './review.ts';
 import { cleanText, codePoints, isBlank } from './text.ts';
 
 const QUERY_LIMIT_CHARACTERS = 10_000;
@@ -176,8 +177,15 @@ export const ControlBody = z.object(
     reason: z
       .string({ error: INVALID_BODY })
       .transform(cleanText)
-      .refine((text) => codePoints(text) <= 2_000, {
-        error: 'reason exceeds maximum length (2000 characters)',
+      .superRefine((text, context) => {
+        const length = codePoints(text);
+        if (length > REASON_LIMIT_CHARACTERS) {
+          context.addIssue({
+            code: 'custom',
+            message: 'reason exceeds maximum length (2000 characters)',
+            params: { limit: REASON_LIMIT_CHARACTERS, length },
+          });
+        }
       })
       .nullish(),
   },

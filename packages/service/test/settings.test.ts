@@ -1,0 +1,115 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { configFile, loadSettings, loadStrategies, PROJECT_FOLDER, Settings } from '../src/index.ts';
+
+function file(text: string): string {
+  const path = join(mkdtempSync(join(tmpdir(), 'plangate-settings-')), 'plangate.yaml');
+  writeFileSync(path, text);
+  return path;
+}
+
+function faultOf(text: string, environment: NodeJS.ProcessEnv = {}): string {
+  const path = file(text);
+  try {
+    loadSettings(environment, path);
+  } catch (error) {
+    return (error as Error).message.replace(path, 'FILE');
+  }
+  throw new Error('the settings were accepted');
+}
+
+describe('settings', () => {
+  it('the file that ships holds the defaults that the code has', () => {
+    const { models, ...shipped } = loadSettings({}, configFile('plangate.yaml'));
+    const { models: _, ...defaults } = Settings.parse({});
+    expect(shipped).toEqual(defaults);
+    expect(Object.keys(models.providers)).toEqual(['openai', 'anthropic', 'google']);
+  });
+
+  it('an empty file means all defaults', () => {
+    expect(loadSettings({}, file('')).gateway.port).toBe(8080);
+  });
+
+  it('a misspelt key stops the start with file, line and reason', () => {
+    expect(faultOf('gateway:\n  port: 8080\n  skip_auht: true\n')).toBe(
+      'FILE:3: gateway.skip_auht: unknown setting',
+    );
+  });
+
+  it('a bad value stops the start with file, line and reason', () => {
+    expect(faultOf('# comment\nreview:\n  max_rounds: 0\n')).toMatch(/^FILE:3: review\.max_rounds: .*>=1/);
+  });
+
+  it('every fault is named, not only the first', () => {
+    expect(faultOf('gateway:\n  port: x\nredis:\n  url: 5\n').split('\n')).toHaveLength(2);
+  });
+
+  it('broken YAML and a key that stands twice are named with their line', () => {
+    expect(faultOf('gateway:\n  port: [1\n')).toMatch(/^FILE:\d+: /);
+    expect(faultOf('redis:\n  url: redis://a\nredis:\n  url: redis://b\n')).toMatch(/^FILE:3: .*unique/i);
+  });
+
+  it('a file that is not there is named', () => {
+    expect(() => loadSettings({ PLANGATE_CONFIG: '/nowhere/plangate.yaml' }, 'unused')).toThrow(
+      '/nowhere/plangate.yaml',
+    );
+  });
+
+  it('a default that is longer than the longest allowed is refused', () => {
+    expect(faultOf('review:\n  default_timeout_seconds: 90\n  max_timeout_seconds: 60\n')).toContain(
+      'default_timeout_seconds is larger',
+    );
+  });
+
+  it('environment variables win over the file, by type', () => {
+    const settings = loadSettings(
+      {
+        GATEWAY_PORT: '9000',
+        GATEWAY_SKIP_AUTH: '1',
+        GATEWAY_ALLOWED_ORIGINS: 'https://a.example, https://b.example',
+        REDIS_URL: 'redis://other:1/2',
+        MODEL_PROVIDER: '',
+      },
+      file('gateway:\n  port: 1\nmodels:\n  provider: offline\n'),
+    );
+    expect(settings.gateway).toMatchObject({
+      port: 9_000,
+      skip_auth: true,
+      allowed_origins: ['https://a.example', 'https://b.example'],
+    });
+    expect(settings.redis.url).toBe('redis://other:1/2');
+    expect(settings.models.provider).toBe('offline');
+  });
+
+  it.each([
+    ['GATEWAY_SKIP_AUTH', 'yes'],
+    ['GATEWAY_PORT', '80a'],
+    ['GATEWAY_PORT', '70000'],
+  ])('a bad %s=%s is refused by its name: nothing is guessed', (name, value) => {
+    expect(faultOf('', { [name]: value })).toMatch(new RegExp(`^${name}: .*got '${value}'`));
+  });
+
+  it('P68 a misspelt key in the strategies is refused, and none of the four may be missing', () => {
+    const preset =
+      '{ max_questions: 1, max_concurrent_agents: 1, passages_per_question: 1, max_iterations: 1, enable_verification: true }';
+    const three = `quick: ${preset}\nstandard: ${preset}\ndeep: ${preset}\n`;
+    expect(() => loadStrategies(file(three))).toThrow('academic');
+    expect(() => loadStrategies(file(`${three}academc: ${preset}\nacademic: ${preset}\n`))).toThrow(
+      'academc',
+    );
+  });
+
+  it('a process with bad settings ends with their reason and exit code 78', () => {
+    const app = spawnSync(process.execPath, [join(PROJECT_FOLDER, 'apps/gateway/src/main.ts')], {
+      env: { PATH: process.env['PATH'], GATEWAY_PORT: 'nine' },
+      encoding: 'utf8',
+    });
+    expect(app.status).toBe(78);
+    expect(app.stderr).toContain(
+      "GATEWAY_PORT: Invalid input: expected number, received string (got 'nine')",
+    );
+  });
+});
