@@ -37,7 +37,7 @@ export interface StackOptions {
   /** Gives the start up and stops what is there. */
   signal?: AbortSignal;
   /** Told of every part that is ready. */
-  onReady?(name: string, milliseconds: number): void;
+  onReady?(name: string, milliseconds: number, pid: number): void;
   onCrash?: (crash: Crash) => void;
 }
 
@@ -91,7 +91,7 @@ async function startParts(
     const began = performance.now();
     const server = await start;
     started.push(server);
-    options.onReady?.(name, performance.now() - began);
+    options.onReady?.(name, performance.now() - began, server.pid);
     return server;
   }
 

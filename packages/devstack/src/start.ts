@@ -29,7 +29,7 @@ async function main(args: string[]): Promise<number> {
   }
   const stop = stopRequest();
   const settings = loadSettings(process.env, configFile('plangate.yaml'));
-  const folder = join(PROJECT_FOLDER, '.plangate');
+  const folder = process.env['PLANGATE_DATA'] || join(PROJECT_FOLDER, '.plangate');
   const unlock = lockFolder(folder);
   let stack: Stack | undefined;
   try {
@@ -104,7 +104,7 @@ async function prepare(settings: Settings): Promise<StackOptions> {
       TEMPORAL_NAMESPACE: temporal.namespace,
       MODEL_PROVIDER: settings.models.provider,
     },
-    onReady: (name, milliseconds) => say(`  ${name} ready (${seconds(milliseconds)})`),
+    onReady: (name, milliseconds, pid) => say(`  ${name} ready (${seconds(milliseconds)}, process ${pid})`),
   };
 }
 

@@ -1,0 +1,104 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { freePort } from '../src/index.ts';
+import { eventually, isAlive } from './processes.ts';
+
+const entry = fileURLToPath(new URL('../src/start.ts', import.meta.url));
+
+let data: string;
+beforeEach(() => {
+  data = mkdtempSync(join(tmpdir(), 'plangate-test-'));
+});
+afterEach(() => rmSync(data, { recursive: true, force: true }));
+
+test('Ctrl-C stops everything, and the next start finds the open review again', async () => {
+  const env = { GATEWAY_PORT: String(await freePort()), LLM_SERVICE_PORT: String(await freePort()) };
+  const url = `http://127.0.0.1:${env.GATEWAY_PORT}/api/v1/tasks`;
+  const headers = { 'Content-Type': 'application/json' };
+
+  const first = start(env);
+  await eventually(() => first.output().includes('Plangate is ready'), 60_000);
+  const body = JSON.stringify({ query: 'How are retries handled?', context: { require_review: true } });
+  const submitted = await fetch(url, { method: 'POST', headers, body });
+  const { task_id } = (await submitted.json()) as { task_id: string };
+  const before = await (await fetch(`${url}/${task_id}/review`)).json();
+  expect(before).toMatchObject({ status: 'reviewing', version: 1 });
+  first.process.kill('SIGINT');
+  first.process.kill('SIGINT');
+  expect(await first.ended).toBe(0);
+  await expect(fetch(url)).rejects.toThrow();
+
+  const second = start(env);
+  await eventually(() => second.output().includes('Plangate is ready'), 60_000);
+  expect(await (await fetch(`${url}/${task_id}/review`)).json()).toEqual(before);
+  second.process.kill('SIGTERM');
+  expect(await second.ended).toBe(0);
+}, 120_000);
+
+test('a taken port is named with the variable that changes it', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as { port: number };
+
+  const gateway = start({ GATEWAY_PORT: String(port) });
+  expect(await gateway.ended).toBe(1);
+  expect(gateway.output()).toMatch(
+    new RegExp(`port ${port} for the gateway is taken[\\s\\S]*GATEWAY_PORT=\\d+`),
+  );
+
+  const llm = start({ GATEWAY_PORT: String(await freePort()), LLM_SERVICE_PORT: String(port) });
+  expect(await llm.ended).toBe(1);
+  expect(llm.output()).toMatch(
+    new RegExp(`port ${port} for the llm-service is taken[\\s\\S]*LLM_SERVICE_PORT=\\d+`),
+  );
+  other.close();
+});
+
+test('an app that crashes is named with its last lines, and everything stops with exit code 1', async () => {
+  const env = { GATEWAY_PORT: String(await freePort()), LLM_SERVICE_PORT: String(await freePort()) };
+  const started = start(env);
+  await eventually(() => started.output().includes('Plangate is ready'), 60_000);
+  const health = await fetch(`http://127.0.0.1:${env.LLM_SERVICE_PORT}/health`);
+  expect(health.status).toBe(200);
+  const [pid] = pidsOf(started.output(), 'llm-service');
+
+  process.kill(pid!, 'SIGKILL');
+
+  expect(await started.ended).toBe(1);
+  expect(started.output()).toMatch(/llm-service was ended by SIGKILL\. Its last log lines:\n\{/);
+  const pids = ['Redis', 'Temporal', 'gateway', 'orchestrator'].flatMap((name) =>
+    pidsOf(started.output(), name),
+  );
+  expect(pids).toHaveLength(4);
+  expect(pids.filter(isAlive)).toEqual([]);
+}, 90_000);
+
+/** The process ids that the progress lines show. */
+function pidsOf(output: string, name: string): number[] {
+  const line = new RegExp(`^ +${name} ready \\(.*process (\\d+)\\)$`, 'm').exec(output);
+  return line ? [Number(line[1])] : [];
+}
+
+interface Started {
+  process: ChildProcessByStdio<null, Readable, Readable>;
+  output(): string;
+  ended: Promise<number | null>;
+}
+
+function start(env: Record<string, string>): Started {
+  const child = spawn(process.execPath, [entry], {
+    env: { ...process.env, ...env, PLANGATE_DATA: data, MODEL_PROVIDER: 'offline' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  return { process: child, output: () => output, ended };
+}
