@@ -4,14 +4,7 @@ import { STRATEGIES, StrategyPresets } from '@plangate/contracts';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { localSource, openCorpus } from '../src/corpus/index.ts';
-import {
-  jsonIn,
-  numberPassages,
-  planToQuestions,
-  questionsIn,
-  researchQuestion,
-  resolveStrategy,
-} from '../src/index.ts';
+import { numberPassages, planToQuestions, researchQuestion } from '../src/index.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
@@ -58,34 +51,6 @@ test('there are no more questions than asked for, each once, and the same plan g
   expect(planToQuestions(plan, { maxQuestions: 2 })).toEqual(questions);
 });
 
-test.each([
-  ['prose around it', 'Sure [note]:\n{"questions":["what is a","what is b"]}\nHope {that} helps'],
-  ['two objects', '{"questions":["what is a","what is b"]}\n{"questions":["c d"]}'],
-  ['a fence', '```json\n{"questions":["what is a","what is b"]}\n```'],
-  ['an unclosed fence and object', '~~~js\n{"questions":["what is a","what is b"'],
-  ['nested fences and single quotes', "````\n```json\n{'questions':['what is a','what is b',]}\n```\n````"],
-  ['a bare list', '["what is a", {"text":"what is b"}]'],
-])("the questions of a model's answer are read with %s", (_, answer) => {
-  expect(questionsIn(answer, { maxQuestions: 5 }).map(({ text }) => text)).toEqual([
-    'what is a',
-    'what is b',
-  ]);
-});
-
-test('a fence inside a JSON string is text, and an answer without JSON gives nothing', () => {
-  expect(jsonIn('{"a b":"```json {} ```"}')).toEqual({ 'a b': '```json {} ```' });
-  expect(questionsIn('no data here', { maxQuestions: 5 })).toEqual([]);
-});
-
-test('an override wins only where it is given', async () => {
-  const presets = await readPresets();
-  expect(resolveStrategy(presets, 'quick', { max_iterations: 9, max_questions: undefined })).toEqual({
-    ...presets.quick,
-    max_iterations: 9,
-  });
-  expect(resolveStrategy(presets, 'quick', { enable_verification: true }).enable_verification).toBe(true);
-});
-
 test('each strategy asks more questions and reads more passages than the one before it', async () => {
   const presets = await readPresets();
   const source = localSource(
@@ -99,7 +64,7 @@ test('each strategy asks more questions and reads more passages than the one bef
     .join('\n');
   const work = [];
   for (const name of STRATEGIES) {
-    const strategy = resolveStrategy(presets, name);
+    const strategy = presets[name];
     const questions = planToQuestions(plan, { maxQuestions: strategy.max_questions });
     const findings = [];
     for (const question of questions) findings.push(await researchQuestion(question, source, strategy));
