@@ -13,6 +13,9 @@ export type Step =
   | { do: 'reset' }
   | { do: 'reset after headers' };
 
+/** Chooses the step by the call itself, for suites whose calls come in no fixed order. */
+export type Choose = (call: RecordedCall) => Step | Promise<Step>;
+
 export interface RecordedCall {
   path: string;
   authorization: string | undefined;
@@ -26,24 +29,26 @@ export interface ScriptedProvider {
   url: string;
   calls: RecordedCall[];
   /** Sets what the next calls get, in order; the last step is repeated. */
-  script(...steps: Step[]): void;
+  script(...steps: (Step | Choose)[]): void;
   stop(): Promise<void>;
 }
 
 /** A server on loopback that speaks the OpenAI chat completions format and misbehaves as told. */
 export async function startScriptedProvider(): Promise<ScriptedProvider> {
   const calls: RecordedCall[] = [];
-  let steps: Step[] = [];
+  let steps: (Step | Choose)[] = [];
   const server = createServer(async (req, res) => {
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk as Buffer);
-    calls.push({
+    const call: RecordedCall = {
       path: req.url ?? '',
       authorization: req.headers.authorization,
       body: JSON.parse(Buffer.concat(chunks).toString()),
       at: performance.now(),
-    });
-    const step = steps.length > 1 ? steps.shift() : steps[0];
+    };
+    calls.push(call);
+    const next = steps.length > 1 ? steps.shift() : steps[0];
+    const step = typeof next === 'function' ? await next(call) : next;
     run(step ?? { do: 'json', status: 500, body: { error: { message: 'no step' } } }, res);
   });
   server.listen(0, '127.0.0.1');

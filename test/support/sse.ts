@@ -1,0 +1,80 @@
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { until } from './until.ts';
+
+export type Frame = EventSourceMessage;
+
+/** One reader of an event stream, on a connection of its own. */
+export interface Reader {
+  status(): number;
+  headers(): IncomingMessage['headers'];
+  /** Everything received so far, as it came. */
+  text(): string;
+  frames(): Frame[];
+  /** The JSON of the frames, `done` left out. */
+  // biome-ignore lint/suspicious/noExplicitAny: data of any event is looked into
+  data(): any[];
+  /** The names of the frames. */
+  names(): string[];
+  /** Waits for a frame with this name. */
+  has(name: string): Promise<void>;
+  /** How the connection ended: a clean end, or broken off. */
+  ended: Promise<'end' | 'broken'>;
+  close(): void;
+}
+
+export interface ReadOptions {
+  /** Further query, such as `&types=PROGRESS`. */
+  query?: string;
+  headers?: Record<string, string>;
+  /** Told of every frame. */
+  onFrame?(frame: Frame): void;
+  /** False: opens the stream and takes nothing of it. */
+  read?: boolean;
+}
+
+/** Opens `GET /api/v1/stream/sse` for a workflow. */
+export function readStream(gatewayUrl: string, id: string, options: ReadOptions = {}): Reader {
+  const { query = '', headers = {}, onFrame, read = true } = options;
+  const frames: Frame[] = [];
+  let text = '';
+  let response: IncomingMessage | undefined;
+  const parser = createParser({
+    onEvent(frame) {
+      frames.push(frame);
+      onFrame?.(frame);
+    },
+  });
+  const url = `${gatewayUrl}/api/v1/stream/sse?workflow_id=${id}${query}`;
+  const req: ClientRequest = request(url, {
+    agent: false,
+    headers: { Accept: 'text/event-stream', ...headers },
+  });
+  const ended = new Promise<'end' | 'broken'>((resolve) => {
+    req.once('error', () => resolve('broken'));
+    req.once('response', (res) => {
+      response = res;
+      res.setEncoding('utf8');
+      res.once('error', () => resolve('broken'));
+      res.once('end', () => resolve('end'));
+      if (!read) return;
+      res.on('data', (chunk: string) => {
+        text += chunk;
+        parser.feed(chunk);
+      });
+    });
+  });
+  req.end();
+  const names = () => frames.map(({ event = 'message' }) => event);
+  return {
+    status: () => response?.statusCode ?? 0,
+    headers: () => response?.headers ?? {},
+    text: () => text,
+    frames: () => frames,
+    data: () => frames.filter(({ data }) => data.startsWith('{')).map(({ data }) => JSON.parse(data)),
+    names,
+    has: (name) => until(() => names().includes(name)),
+    ended,
+    close: () => req.destroy(),
+  };
+}
