@@ -25,6 +25,7 @@ export interface GatewayOptions {
   presets: StrategyPresets;
   log: Logger;
   version: string;
+  /** Default: the one of the settings. */
   sweepIntervalMs?: number;
   /** How long running requests may take once the gateway stops, in milliseconds. */
   stopLimitMs?: number;
@@ -38,7 +39,8 @@ export interface RunningGateway {
 
 /** Starts a gateway: it serves as soon as it listens, whether or not Redis and Temporal are there yet. */
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
-  const { settings, presets, log, version, sweepIntervalMs = 10_000, stopLimitMs = 12_000 } = options;
+  const { settings, presets, log, version, stopLimitMs = 12_000 } = options;
+  const sweepIntervalMs = options.sweepIntervalMs ?? settings.sweep.interval_seconds * 1_000;
   const redis = connectRedis(settings.redis.url, {
     name: 'plangate-gateway',
     onError: (error) => log.warn({ reason: error.message }, 'redis'),
@@ -117,6 +119,8 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     deliver,
     keepEventsSeconds: settings.events.keep_seconds,
     log,
+    patienceMs: settings.sweep.patience_seconds * 1_000,
+    overdueMs: settings.sweep.overdue_seconds * 1_000,
   });
   const stopSweeping = startSweeping(sweep, { intervalMs: sweepIntervalMs, log });
 

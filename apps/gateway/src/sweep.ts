@@ -15,16 +15,16 @@ export interface SweepParts {
   deliver: Deliver;
   keepEventsSeconds: number;
   log: Logger;
+  /** How long a start may take before it is asked for, and how often an open task is asked for. Default: 60 s. */
+  patienceMs?: number;
+  /** How long after its deadline an open review is its workflow's. Default: 300 s. */
+  overdueMs?: number;
   /** Milliseconds since 1970. */
   now?: () => number;
 }
 
 /** How many tasks are looked after at the same time. */
 const AT_ONCE = 8;
-/** How long a start may take before it is asked for, and how often an open task is asked for, in milliseconds. */
-const PATIENCE_MS = 60_000;
-/** How long after its deadline an open review is its workflow's, in milliseconds. */
-const OVERDUE_MS = 300_000;
 
 /**
  * Looks after every task with something unfinished (design rule 5): delivers decisions that were not delivered, and
@@ -32,12 +32,18 @@ const OVERDUE_MS = 300_000;
  */
 export class Sweep {
   readonly #parts: SweepParts;
+  readonly #patienceMs: number;
+  readonly #overdueMs: number;
   readonly #now: () => number;
   /** When a task was last asked for. */
   readonly #asked = new Map<WorkflowId, number>();
+  /** The engine did not answer in this walk: it is not asked again before the next one. */
+  #engineAway = false;
 
   constructor(parts: SweepParts) {
     this.#parts = parts;
+    this.#patienceMs = parts.patienceMs ?? 60_000;
+    this.#overdueMs = parts.overdueMs ?? 300_000;
     this.#now = parts.now ?? Date.now;
   }
 
@@ -45,6 +51,7 @@ export class Sweep {
   async run(): Promise<void> {
     const { tasks } = this.#parts;
     const seen = new Set<WorkflowId>();
+    this.#engineAway = false;
     let cursor = '0';
     do {
       const page = await tasks.openIds(cursor);
@@ -78,7 +85,7 @@ export class Sweep {
     if (!record || record.state === 'unreadable') return;
     if (record.state === 'absent') {
       // Its start was taken back, or its record is about to be written.
-      if (this.#now() - since > PATIENCE_MS) await this.#parts.tasks.closeOpen(id, since);
+      if (this.#now() - since > this.#patienceMs) await this.#parts.tasks.closeOpen(id, since);
       return;
     }
     if (review?.undelivered) {
@@ -91,14 +98,18 @@ export class Sweep {
 
   #isDue({ id, since }: OpenTask, confirmed: boolean, review: OpenReview | null): boolean {
     const now = this.#now();
-    const isWaiting = review?.status === 'reviewing' && now - review.expiresAt <= OVERDUE_MS;
+    const isWaiting = review?.status === 'reviewing' && now - review.expiresAt <= this.#overdueMs;
     if (confirmed && isWaiting) return false;
-    return now - (this.#asked.get(id) ?? since) > PATIENCE_MS;
+    return now - (this.#asked.get(id) ?? since) > this.#patienceMs;
   }
 
   async #ask(id: WorkflowId, confirmed: boolean): Promise<void> {
+    if (this.#engineAway) return;
     const run = await this.#parts.engine.describeRun(id);
-    if (run === 'unreachable') return;
+    if (run === 'unreachable') {
+      this.#engineAway = true;
+      return;
+    }
     this.#asked.set(id, this.#now());
     if (run === 'running') {
       if (!confirmed) await this.#parts.tasks.confirmStart(id);

@@ -61,6 +61,13 @@ export const Settings = z.strictObject({
       streams_per_user: z.int().min(1).default(20),
     })
     .prefault({}),
+  sweep: z
+    .strictObject({
+      interval_seconds: z.number().min(0.1).default(10),
+      patience_seconds: z.number().min(1).default(60),
+      overdue_seconds: z.number().min(1).default(300),
+    })
+    .prefault({}),
   documents: z
     .strictObject({
       folders: z
