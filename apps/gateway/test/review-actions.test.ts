@@ -185,6 +185,27 @@ describe('feedback', () => {
     expect((await rig.ask(pathOf(id))).json.rounds).toHaveLength(3);
   });
 
+  test('P02 a lock that is lost during the model call costs a call, never an update', async () => {
+    const id = await rig.review();
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    rig.llm.reply = async ({ conversation }) => {
+      const message = conversation.at(-1)?.message ?? '';
+      await (message === 'A' ? first : second).promise;
+      return { message: `Answer to ${message}` };
+    };
+    const slow = act(id, { action: 'feedback', message: 'A' });
+    await until(() => rig.llm.requests.length === 1);
+    await rig.redis.del(`review:{${id}}:lock`);
+    const quick = act(id, { action: 'feedback', message: 'B' });
+    await until(() => rig.llm.requests.length === 2);
+    second.resolve();
+    expect((await quick).json.current_plan).toBe('Answer to B');
+    first.resolve();
+    const loser = await slow;
+    expect([loser.status, loser.json.error]).toEqual([409, 'Conflict: state has been modified']);
+    expect((await rig.ask(pathOf(id))).json).toMatchObject({ version: 2, current_plan: 'Answer to B' });
+  });
+
   test('P03 a client that goes away during the model call loses nothing', async () => {
     const id = await rig.review();
     const started = Promise.withResolvers<void>();

@@ -279,6 +279,39 @@ describe('limits', () => {
     }
   });
 
+  test('connections that are gone before their stream has begun take no place', async () => {
+    const limited = await startRig({ redis: rig.redisServer, settings: { events: { streams_per_user: 1 } } });
+    try {
+      const { task_id: id } = await rig.task();
+      const path = `/api/v1/stream/sse?workflow_id=${id}`;
+      for (let n = 0; n < 30; n += 1) {
+        const hasty = open(id, { to: limited });
+        await until(() => hasty.socket.bytesWritten > 0);
+        if (n % 2 === 0) hasty.socket.resetAndDestroy();
+        else hasty.close();
+      }
+      await until(async () => (await limited.ask(path, { method: 'HEAD' })).status === 200);
+      await until(async () => {
+        const one = open(id, { to: limited });
+        await until(() => one.status() > 0);
+        return one.status() === 200;
+      });
+    } finally {
+      await limited.stop();
+    }
+  });
+
+  test('a pipelined request gets its stream after the answers in front of it', async () => {
+    const { id } = await finished();
+    const first = openStream(rig.port, `/api/v1/tasks/${id}`, { key: rig.keys.alice });
+    opened.push(first);
+    const stream = `GET /api/v1/stream/sse?workflow_id=${id} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${rig.keys.alice}\r\n\r\n`;
+    first.socket.write(stream);
+    expect(await first.ended).toBe('end');
+    expect(first.text().match(/HTTP\/1\.1 200/g)).toHaveLength(2);
+    expect(first.text().endsWith('data: [DONE]\n\n')).toBe(true);
+  });
+
   test('a reader that takes nothing is broken off by a reset, and gets everything when it resumes', async () => {
     const quick = await startRig({ redis: rig.redisServer, settings: { events: { ping_seconds: 0.2 } } });
     try {
@@ -296,7 +329,7 @@ describe('limits', () => {
 
       const resumed = open(id, { to: quick });
       await resumed.has(`399 ${text.slice(0, 10)}`);
-      await until(() => resumed.frames().length === 400);
+      await until(() => resumed.text().endsWith('\n\n'));
       expect(resumed.frames().map(({ data }) => JSON.parse(data!).seq)).toEqual(
         Array.from({ length: 400 }, (_, n) => n + 1),
       );

@@ -240,7 +240,12 @@ describe('control', () => {
       expect([refused.status, refused.json.error]).toEqual([409, `cannot ${action} completed task`]);
     }
     const { json } = await control(id, 'cancel', { reason: 'x'.repeat(2_001) });
-    expect(json.error).toBe('reason exceeds maximum length (2000 characters)');
+    expect(json).toEqual({
+      error: 'reason exceeds maximum length (2000 characters)',
+      code: 'reason_too_long',
+      limit: 2_000,
+      length: 2_001,
+    });
   });
 
   test('a run that is over before its record says so is 409', async () => {

@@ -37,7 +37,7 @@ export function controlRoutes(parts: GatewayParts) {
       if (!decided.ok) throw fromRefusal(decided);
       if (!decided.repeat) {
         const request = { record, reason, by: principalOf(req).owner.user };
-        await (action === 'cancel' ? cancel(parts, request) : signal(parts, request, action));
+        await parts.work.keep(action === 'cancel' ? cancel(parts, request) : signal(parts, request, action));
       }
       sendJson(res, 202, { success: true, message: MESSAGES[action], task_id: id });
     };
@@ -82,5 +82,7 @@ async function signal(parts: GatewayParts, request: Request, action: ControlActi
 async function readReason(req: IncomingMessage): Promise<string> {
   const parsed = ControlBody.safeParse(await readJsonObject(req, { optional: true }));
   if (parsed.success) return parsed.data.reason ?? '';
-  throw new HttpError(400, 'invalid_body', parsed.error.issues[0]?.message ?? 'Invalid request body');
+  const [issue] = parsed.error.issues;
+  if (issue?.code !== 'custom') throw new HttpError(400, 'invalid_body', 'Invalid request body');
+  throw new HttpError(400, 'reason_too_long', issue.message, { fields: issue.params ?? {} });
 }

@@ -24,6 +24,7 @@ export function reviewReadRoutes(parts: GatewayParts) {
     }
     const gone = new AbortController();
     res.once('close', () => gone.abort());
+    if (res.closed) gone.abort();
     const signal = AbortSignal.any([gone.signal, parts.stopping]);
     const stored = await waitForReview(parts, id, { waitMs: waitSeconds * 1_000, signal });
     if (stored) return stored;

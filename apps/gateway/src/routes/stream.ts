@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { parseWorkflowId, sameOwner, type WorkflowId } from '@plangate/contracts';
 import { CONNECTED, type Cursor, parseCursor, typeFilter } from '@plangate/events';
 import { HttpError, noteWorkflow, principalOf } from '@plangate/http';
@@ -42,6 +43,8 @@ export function streamRoute(parts: GatewayParts, streams: OpenStreams) {
       res.end();
       return;
     }
+    const socket = await socketOf(res);
+    if (!socket) return;
     const most = settings.gateway.skip_auth ? Number.POSITIVE_INFINITY : settings.events.streams_per_user;
     const leave = streams.reserve(owner, most);
     if (!leave) {
@@ -50,10 +53,6 @@ export function streamRoute(parts: GatewayParts, streams: OpenStreams) {
       });
     }
     res.once('close', leave);
-    // A pipelined request has no socket before the answers in front of it are sent.
-    if (!res.socket) await once(res, 'socket');
-    const { socket } = res;
-    if (!socket || socket.destroyed) return leave();
     sendHead(res);
     socket.setKeepAlive(true);
     socket.write(CONNECTED(request.workflowId));
@@ -72,6 +71,14 @@ export function streamRoute(parts: GatewayParts, streams: OpenStreams) {
     streams.add(stream);
     if (parts.stopping.aborted) stream.breakOff();
   };
+}
+
+/** The connection to write on; null where the client has gone meanwhile. */
+async function socketOf(res: ServerResponse): Promise<Socket | null> {
+  if (res.closed) return null;
+  // A pipelined request has no socket before the answers in front of it are sent.
+  if (!res.socket) await once(res, 'socket');
+  return res.socket && !res.socket.destroyed ? res.socket : null;
 }
 
 interface StreamRequest {
