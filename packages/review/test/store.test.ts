@@ -4,6 +4,7 @@ import { EventLog } from '@plangate/events/redis';
 import { connectRedis } from '@plangate/redis';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { chainEntry } from '../src/audit.ts';
 import { createFeedbackLock, ReviewStore, reviewKeys, UnreadableReviewError } from '../src/redis/index.ts';
 import {
   approvePlan,
@@ -17,6 +18,7 @@ import {
   type Planner,
   rejectPlan,
   settleDecision,
+  sha256,
   submitFeedback,
 } from '../src/use-cases/index.ts';
 import { answer, origin, question } from './reviews.ts';
@@ -27,6 +29,15 @@ let redis: Redis;
 let store: ReviewStore;
 let events: EventLog;
 let ids = 0;
+const FACTS = {
+  at: '2026-01-15T10:30:00.000Z',
+  by: 'ada',
+  action: 'edit',
+  outcome: 'accepted',
+  code: 'ok',
+  version: 2,
+  request_id: 'r1',
+} as const;
 const newCommandId = () => `c${++ids}`;
 const sent: Deliver = async () => 'sent';
 
@@ -97,14 +108,21 @@ describe('the store', () => {
 
   it('a commit whose reply was lost is recognised by its command id and happens once', async () => {
     const { workflowId } = await open();
-    const { state } = await store.load(workflowId);
+    const { state, audit } = await store.load(workflowId);
     const transition = { state: { ...state!, version: 2 }, events: [] };
-    expect(await store.commit(workflowId, 'same', 1, transition)).toEqual({
+    const entry = chainEntry(audit, FACTS, sha256);
+    expect(await store.commit(workflowId, 'same', 1, transition, entry)).toEqual({
       result: 'committed',
       version: 2,
     });
-    expect(await store.commit(workflowId, 'same', 1, transition)).toEqual({ result: 'repeated', version: 2 });
-    expect(await store.commit(workflowId, 'other', 1, transition)).toEqual({ result: 'moved', version: 2 });
+    expect(await store.commit(workflowId, 'same', 1, transition, entry)).toEqual({
+      result: 'repeated',
+      version: 2,
+    });
+    expect(await store.commit(workflowId, 'other', 1, transition, entry)).toEqual({
+      result: 'moved',
+      version: 2,
+    });
   });
 
   it('P73 a state of another format is refused by name and not written over', async () => {

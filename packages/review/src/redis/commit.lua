@@ -1,8 +1,8 @@
 -- One atomic step of a review: compares the version, then writes state, plan, events and records together.
 -- It compares and writes; it decides nothing. Starts with the fragment append.lua.
 --
--- KEYS  1 review hash   2 commands hash   3 plans hash   4 event stream   5 event meta hash
---       6 idempotency record (the review hash where there is none)
+-- KEYS  1 review hash   2 commands hash   3 plans hash   4 event stream   5 event meta hash   6 audit list
+--       7 idempotency record (the review hash where there is none)
 -- ARGV  1 id of the command
 --       2 version expected now; 0: the review must not exist
 --       3 version after the step
@@ -10,9 +10,11 @@
 --       5 events, as JSON for append_events
 --       6 plan of this version as JSON, or empty
 --       7 decision id that is undelivered from now on, or empty
---       8 idempotency record, or empty      9 its lifetime in seconds
---       10 … fields of the review hash and their values, in pairs
--- Returns {'committed', version} | {'repeated', version made by this command before} | {'moved', current version}
+--       8 audit entry as JSON      9 number of entries that it follows      10 lifetime of the audit in seconds
+--       11 idempotency record, or empty      12 its lifetime in seconds
+--       13 … fields of the review hash and their values, in pairs
+-- Returns {'committed', version} | {'repeated', version made by this command before} | {'moved', current version}:
+-- the version is another one, or the audit has grown alone.
 
 local made = redis.call('HGET', KEYS[2], ARGV[1])
 if made then
@@ -20,11 +22,11 @@ if made then
 end
 
 local current = redis.call('HGET', KEYS[1], 'version') or '0'
-if current ~= ARGV[2] then
+if current ~= ARGV[2] or redis.call('LLEN', KEYS[6]) ~= tonumber(ARGV[9]) then
   return { 'moved', current }
 end
 
-for i = 10, #ARGV, 2 do
+for i = 13, #ARGV, 2 do
   redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1])
 end
 if ARGV[7] ~= '' then
@@ -34,8 +36,10 @@ if ARGV[6] ~= '' then
   redis.call('HSET', KEYS[3], ARGV[3], ARGV[6])
 end
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])
-if ARGV[8] ~= '' then
-  redis.call('SET', KEYS[6], ARGV[8], 'EX', ARGV[9])
+redis.call('RPUSH', KEYS[6], ARGV[8])
+redis.call('EXPIRE', KEYS[6], ARGV[10])
+if ARGV[11] ~= '' then
+  redis.call('SET', KEYS[7], ARGV[11], 'EX', ARGV[12])
 end
 -- Events of a review are never trimmed here: all of them are kept while it is open.
 append_events(KEYS[4], KEYS[5], ARGV[4], 0, ARGV[5])

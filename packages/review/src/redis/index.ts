@@ -3,6 +3,7 @@ export { createFeedbackLock, type LockOptions } from './lock.ts';
 export {
   type CommitResult,
   type IdempotencyRecord,
+  type Loaded,
   type OpenReview,
   ReviewStore,
   type StoredBody,

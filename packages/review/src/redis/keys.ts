@@ -10,11 +10,23 @@ export interface ReviewKeys {
   plans: string;
   /** Redlock's key while a model call runs. */
   lock: string;
+  /** List: accepted steps, each chained to the one before. It outlives the review. */
+  audit: string;
+  /** List: refused decisions, a chain of its own. */
+  refused: string;
 }
 
 export function reviewKeys(workflowId: WorkflowId): ReviewKeys {
   const review = `review:${slotOf(workflowId)}`;
-  return { review, commands: `${review}:commands`, plans: `${review}:plans`, lock: `${review}:lock` };
+  const audit = `audit:${slotOf(workflowId)}`;
+  return {
+    review,
+    commands: `${review}:commands`,
+    plans: `${review}:plans`,
+    lock: `${review}:lock`,
+    audit,
+    refused: `${audit}:refused`,
+  };
 }
 
 /** Key of the record of an Idempotency-Key, named by the hash of caller, route and key. */

@@ -4,12 +4,17 @@ import type { KeyedEvent } from '@plangate/events';
 import { APPEND_LUA, encodeAppend, eventKeys } from '@plangate/events/redis';
 import { defineScript } from '@plangate/redis';
 import type { Redis } from 'ioredis';
+import { AuditEntry, type AuditHead, NO_ENTRY } from '../audit.ts';
 import type { Situation, Transition } from '../machine.ts';
 import { PlanVersion, publicBody, ReviewState } from '../state.ts';
 import { type ReviewKeys, reviewKeys } from './keys.ts';
 
-const commit = defineScript('review_commit', script('commit.lua'));
-const acknowledge = defineScript('review_acknowledge', script('acknowledge.lua'));
+const commit = defineScript('review_commit', withEvents('commit.lua'));
+const acknowledge = defineScript('review_acknowledge', withEvents('acknowledge.lua'));
+const auditRefused = defineScript('review_audit_refused', file('audit-refused.lua'));
+
+const AUDIT_SECONDS = 90 * 24 * 3_600;
+const MOST_REFUSALS = 1_000;
 
 /** What is under a review's key is not a review that this version of the code can read; nothing is written over it. */
 export class UnreadableReviewError extends Error {
@@ -46,8 +51,15 @@ export type CommitResult =
   | { result: 'committed'; version: number }
   /** This command was applied before: its reply was lost. */
   | { result: 'repeated'; version: number }
-  /** Another version stands there (0: none): decide again. */
+  /** Another version stands there (0: none), or the audit has grown: decide again. */
   | { result: 'moved'; version: number };
+
+/** What a decision depends on, and what the commit that follows it refers to. */
+export interface Loaded extends Situation {
+  /** Id of the decision that the workflow has yet to learn. */
+  undelivered: string | null;
+  audit: AuditHead;
+}
 
 /** Reviews in Redis. Every change is one script that compares the version first (design rule 2). */
 export class ReviewStore {
@@ -72,36 +84,40 @@ export class ReviewStore {
   }
 
   /** State, the store's clock, and whether a feedback is in flight: all that a decision depends on. */
-  async load(workflowId: WorkflowId): Promise<Situation & { undelivered: string | null }> {
+  async load(workflowId: WorkflowId): Promise<Loaded> {
     const keys = reviewKeys(workflowId);
     const replies = await this.#redis
       .multi()
       .time()
       .hmget(keys.review, 'state', 'undelivered')
       .exists(keys.lock)
+      .lindex(keys.audit, -1)
       .exec();
-    const [time, fields, locked] = (replies ?? []).map(([error, value]) => {
+    const [time, fields, locked, lastEntry] = (replies ?? []).map(([error, value]) => {
       if (error) throw error;
       return value;
-    }) as [[string, string], [string | null, string | null], number];
+    }) as [[string, string], [string | null, string | null], number, string | null];
     const [state, undelivered] = fields;
     return {
       now: Number(time[0]) * 1_000 + Math.floor(Number(time[1]) / 1_000),
       state: state === null ? null : readState(keys, state),
       feedbackInFlight: locked === 1,
       undelivered,
+      audit: headOf(lastEntry),
     };
   }
 
   /**
    * Writes a transition if the review is still at `expectedVersion` (0: does not exist yet).
    * @param commandId the same in every attempt: a commit whose reply was lost is recognised
+   * @param audit the step's entry, chained to the head that was loaded
    */
   async commit(
     workflowId: WorkflowId,
     commandId: string,
     expectedVersion: number,
     transition: Transition,
+    audit: AuditEntry,
     idempotency?: IdempotencyRecord,
   ): Promise<CommitResult> {
     const keys = reviewKeys(workflowId);
@@ -109,7 +125,15 @@ export class ReviewStore {
     const { state, plan } = transition;
     const reply = (await commit(
       this.#redis,
-      [keys.review, keys.commands, keys.plans, events.stream, events.meta, idempotency?.key ?? keys.review],
+      [
+        keys.review,
+        keys.commands,
+        keys.plans,
+        events.stream,
+        events.meta,
+        keys.audit,
+        idempotency?.key ?? keys.review,
+      ],
       [
         commandId,
         expectedVersion,
@@ -118,6 +142,9 @@ export class ReviewStore {
         encodeAppend(transition.events),
         plan ? JSON.stringify(plan) : '',
         transition.undelivered ? (state.decision?.id ?? '') : '',
+        JSON.stringify(audit),
+        audit.n - 1,
+        AUDIT_SECONDS,
         idempotency?.value ?? '',
         idempotency?.ttlSeconds ?? 0,
         ...hashFields(state),
@@ -139,6 +166,34 @@ export class ReviewStore {
       [decisionId, channel, encodeAppend(events)],
     );
     return reply === 1;
+  }
+
+  /**
+   * Appends a refusal to its own chain, so that refusals cannot hold up a commit.
+   * @param entry made from the head of that chain, again where another refusal came first
+   */
+  async recordRefusal(workflowId: WorkflowId, entry: (head: AuditHead) => AuditEntry): Promise<void> {
+    const { refused } = reviewKeys(workflowId);
+    for (;;) {
+      const last = await this.#redis.lindex(refused, -1);
+      const next = JSON.stringify(entry(headOf(last)));
+      const written = await auditRefused(
+        this.#redis,
+        [refused],
+        [next, last ?? '', MOST_REFUSALS, AUDIT_SECONDS],
+      );
+      if (written === 1) return;
+    }
+  }
+
+  /** Both chains, each oldest first; they outlive the review. */
+  async audit(workflowId: WorkflowId): Promise<{ accepted: AuditEntry[]; refused: AuditEntry[] }> {
+    const keys = reviewKeys(workflowId);
+    const [accepted, refused] = await Promise.all(
+      [keys.audit, keys.refused].map((key) => this.#redis.lrange(key, 0, -1)),
+    );
+    const parse = (texts: string[] = []) => texts.map((text) => AuditEntry.parse(JSON.parse(text)));
+    return { accepted: parse(accepted), refused: parse(refused) };
   }
 
   /** All texts that were the plan, oldest first. */
@@ -196,6 +251,16 @@ function readState(keys: ReviewKeys, text: string): ReviewState {
   throw new UnreadableReviewError(keys.review, `${issue?.path.join('.')}: ${issue?.message}`);
 }
 
-function script(file: string): string {
-  return `${APPEND_LUA}\n${readFileSync(new URL(file, import.meta.url), 'utf8')}`;
+function headOf(entry: string | null): AuditHead {
+  if (entry === null) return { n: 0, hash: NO_ENTRY };
+  const { n, hash } = AuditEntry.parse(JSON.parse(entry));
+  return { n, hash };
+}
+
+function file(name: string): string {
+  return readFileSync(new URL(name, import.meta.url), 'utf8');
+}
+
+function withEvents(name: string): string {
+  return `${APPEND_LUA}\n${file(name)}`;
 }

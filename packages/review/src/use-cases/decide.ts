@@ -82,6 +82,7 @@ export function extendReview(
 /**
  * Closes an open review because its task is cancelled, before the workflow is told; where the first plan is still
  * being made, a closed review is written so that none is created later.
+ * @param caller the person who asked, for the audit; absent: the engine did it
  * @returns the state: cancelled, or what it was where a decision came first
  */
 export function cancelReview(
@@ -89,10 +90,12 @@ export function cancelReview(
   origin: ReviewOrigin,
   by: string,
   reason: string | undefined,
+  caller?: Caller,
 ): Promise<Result<{ state: ReviewState; changed: boolean }>> {
   const decisionId = ports.newCommandId();
   const command: Command = { type: 'cancel', decisionId, by, reason, origin };
-  return transact(ports.store, origin.workflowId, { commandId: decisionId }, () => command);
+  const attempt = { commandId: decisionId, ...(caller ? { caller } : {}) };
+  return transact(ports.store, origin.workflowId, attempt, () => command);
 }
 
 /**
@@ -109,5 +112,5 @@ export function closeReview(
 }
 
 function attempt(ports: DecidePorts, commandId: string, caller: Caller) {
-  return { commandId, guard: guard(caller), pace: ports.pace ?? new Pace() };
+  return { commandId, caller, guard: guard(caller), pace: ports.pace ?? new Pace() };
 }

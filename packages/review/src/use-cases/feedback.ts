@@ -1,12 +1,12 @@
 import { PlanAnswer, type Refusal, refuse, type WorkflowId } from '@plangate/contracts';
 import { refuseAccess } from '../access.ts';
 import type { Command } from '../commands.ts';
-import { decide, isFinalRound, reviewNotFound } from '../machine.ts';
+import { decide, isFinalRound, reviewNotFound, type Situation } from '../machine.ts';
 import type { ReviewState } from '../state.ts';
 import { Pace } from './pace.ts';
 import type { Caller, FeedbackLock, Planner, Result, Store } from './ports.ts';
 import { hashAnswer } from './sha256.ts';
-import { transact } from './transact.ts';
+import { auditRefusal, transact } from './transact.ts';
 
 const IN_FLIGHT = 'Another feedback request is in progress. Please wait.';
 const PLANNER_FAILED = 'Failed to generate updated plan';
@@ -43,7 +43,8 @@ export async function submitFeedback(
   if (!first.ok) return first;
   const lock = await ports.lock(request.workflowId);
   if (!lock.held) {
-    return refuse(409, 'feedback_in_flight', IN_FLIGHT, { version: first.state.version });
+    const refusal = refuse(409, 'feedback_in_flight', IN_FLIGHT, { version: first.state.version });
+    return refused(ports.store, request, await ports.store.load(request.workflowId), refusal);
   }
   try {
     const second = await begin(ports.store, request);
@@ -61,10 +62,21 @@ export async function submitFeedback(
 
 async function begin(store: Store, request: FeedbackRequest): Promise<Result<{ state: ReviewState }>> {
   const situation = await store.load(request.workflowId);
-  const refusal = guard(request.caller)(situation.state);
-  if (refusal) return refusal;
   const { caller, ifMatch } = request;
-  return decide(situation, { type: 'begin_feedback', ifMatch, by: caller.owner.user });
+  const outcome =
+    guard(caller)(situation.state) ??
+    decide(situation, { type: 'begin_feedback', ifMatch, by: caller.owner.user });
+  return outcome.ok ? outcome : refused(store, request, situation, outcome);
+}
+
+async function refused(
+  store: Store,
+  { workflowId, caller }: FeedbackRequest,
+  situation: Situation,
+  refusal: Refusal,
+): Promise<Refusal> {
+  await auditRefusal(store, workflowId, caller, 'begin_feedback', situation, refusal);
+  return refusal;
 }
 
 async function ask(ports: FeedbackPorts, state: ReviewState, message: string): Promise<PlanAnswer | null> {
@@ -90,7 +102,7 @@ async function commit(
     by: caller.owner.user,
     ...hashAnswer(answer),
   };
-  const attempt = { commandId: ports.newCommandId(), pace };
+  const attempt = { commandId: ports.newCommandId(), caller, pace };
   const committed = await transact(ports.store, workflowId, attempt, () => command);
   return committed.ok ? { ok: true, state: committed.state, message: answer.message } : committed;
 }

@@ -1,19 +1,22 @@
 /** What the use cases need from outside, so that each can be driven by Redis, Temporal and a model, or by a test. */
 import type { Owner, PlanAnswer, Refusal, WorkflowId } from '@plangate/contracts';
 import type { KeyedEvent } from '@plangate/events';
+import type { AuditEntry, AuditHead } from '../audit.ts';
 import type { Situation, Transition } from '../machine.ts';
 import type { Decision, ReviewState } from '../state.ts';
 
 /** Reviews as the use cases see them; `redis/store.ts` implements it. */
 export interface Store {
-  load(workflowId: WorkflowId): Promise<Situation & { undelivered: string | null }>;
+  load(workflowId: WorkflowId): Promise<Situation & { undelivered: string | null; audit: AuditHead }>;
   commit(
     workflowId: WorkflowId,
     commandId: string,
     expectedVersion: number,
     transition: Transition,
+    audit: AuditEntry,
   ): Promise<{ result: 'committed' | 'repeated' | 'moved'; version: number }>;
   acknowledge(workflowId: WorkflowId, decisionId: string, events: KeyedEvent[]): Promise<boolean>;
+  recordRefusal(workflowId: WorkflowId, entry: (head: AuditHead) => AuditEntry): Promise<void>;
 }
 
 export type LockAttempt = { held: false } | { held: true; release: () => Promise<void> };
@@ -42,6 +45,8 @@ export interface Caller {
   owner: Owner;
   /** Authentication is off: a review without an owner is everybody's. */
   authOff: boolean;
+  /** Id of the request, for the audit. */
+  requestId?: string;
 }
 
 export type Result<T> = ({ ok: true } & T) | Refusal;

@@ -1,15 +1,20 @@
 import { type Refusal, refuse, type WorkflowId } from '@plangate/contracts';
+import { type AuditFacts, chainEntry } from '../audit.ts';
 import type { Command } from '../commands.ts';
-import { decide } from '../machine.ts';
+import { decide, type Situation } from '../machine.ts';
 import type { ReviewState } from '../state.ts';
 import type { Pace } from './pace.ts';
-import type { Result, Store } from './ports.ts';
+import type { Caller, Result, Store } from './ports.ts';
+import { sha256 } from './sha256.ts';
 
 /** How often a command is decided again when another one came first. */
 const MOST_ATTEMPTS = 20;
+const SYSTEM = 'system';
 
 export interface Attempt {
   commandId: string;
+  /** Who asked; absent: nobody, the system does it by itself. */
+  caller?: Caller;
   /** Looked at before each decision: access, for example. */
   guard?: (state: ReviewState | null) => Refusal | null;
   pace?: Pace;
@@ -17,7 +22,8 @@ export interface Attempt {
 
 /**
  * Decides a command on the state as it is and commits it if nobody came first; else decides it again on the fresh
- * state, under the same command id, so that a commit whose reply was lost is not made twice.
+ * state, under the same command id, so that a commit whose reply was lost is not made twice. Every step is audited
+ * with the step itself, every refusal beside it.
  * @param command built anew from each state that is seen
  * @returns the state after the command, and whether this command changed it
  */
@@ -29,15 +35,19 @@ export async function transact(
 ): Promise<Result<{ state: ReviewState; changed: boolean }>> {
   for (let n = 0; n < MOST_ATTEMPTS; n += 1) {
     const situation = await store.load(workflowId);
-    const refusal = attempt.guard?.(situation.state);
-    if (refusal) return refusal;
-    const outcome = decide(situation, command(situation.state));
-    if (!outcome.ok) return outcome;
+    const asked = command(situation.state);
+    const outcome = attempt.guard?.(situation.state) ?? decide(situation, asked);
+    if (!outcome.ok) {
+      await auditRefusal(store, workflowId, attempt.caller, asked.type, situation, outcome);
+      return outcome;
+    }
     if (!outcome.transition) return { ok: true, state: outcome.state, changed: false };
     const stalled = attempt.pace?.check();
     if (stalled) return stalled;
     const expected = situation.state?.version ?? 0;
-    const commit = await store.commit(workflowId, attempt.commandId, expected, outcome.transition);
+    const facts = factsOf(asked, attempt.caller, situation, { state: outcome.state, code: 'ok' });
+    const entry = chainEntry(situation.audit, facts, sha256);
+    const commit = await store.commit(workflowId, attempt.commandId, expected, outcome.transition, entry);
     if (commit.result === 'committed') return { ok: true, state: outcome.state, changed: true };
     if (commit.result === 'repeated') {
       const { state } = await store.load(workflowId);
@@ -46,3 +56,51 @@ export async function transact(
   }
   return refuse(503, 'too_busy', 'The review is changing too fast; please try again');
 }
+
+/** Notes what a person was refused; a review that does not exist has no audit. */
+export async function auditRefusal(
+  store: Store,
+  workflowId: WorkflowId,
+  caller: Caller | undefined,
+  action: Command['type'],
+  situation: Situation,
+  refusal: Refusal,
+): Promise<void> {
+  const { state } = situation;
+  if (!state || !caller) return;
+  const facts = factsOf({ type: action }, caller, situation, { state, code: refusal.code });
+  await store.recordRefusal(workflowId, (head) => chainEntry(head, facts, sha256));
+}
+
+function factsOf(
+  command: { type: Command['type'] },
+  caller: Caller | undefined,
+  { now }: Situation,
+  { state, code }: { state: ReviewState; code: string },
+): AuditFacts {
+  return {
+    at: new Date(now).toISOString(),
+    by: caller?.owner.user ?? SYSTEM,
+    action: ACTIONS[command.type],
+    outcome: code === 'ok' ? 'accepted' : 'refused',
+    code,
+    version: state.version,
+    request_id: caller?.requestId ?? '',
+    ...(state.plan_sha256 ? { plan_sha256: state.plan_sha256 } : {}),
+  };
+}
+
+/** The names of the commands on the wire. */
+const ACTIONS: Record<Command['type'], string> = {
+  create: 'open',
+  begin_feedback: 'feedback',
+  commit_feedback: 'feedback',
+  edit: 'edit',
+  approve: 'approve',
+  reject: 'reject',
+  extend: 'extend',
+  cancel: 'cancel',
+  close: 'time_out',
+  withdraw: 'withdraw',
+  settle: 'restore',
+};
