@@ -94,6 +94,7 @@ function client(gatewayUrl: string, signal: AbortSignal): Api {
     if (key) headers.set('X-API-Key', key);
     const response = await fetch(`${gatewayUrl}${path}`, { ...init, headers, signal });
     if (response.ok) return response;
+    if (response.status === 401) throw new Error('the gateway wants an API key: set PLANGATE_API_KEY to one');
     throw new Error(`${init.method} ${path}: ${response.status} ${(await response.text()).slice(0, 500)}`);
   };
   async function answer<T extends z.ZodType>(response: Response, shape: T): Promise<Answer<z.infer<T>>> {

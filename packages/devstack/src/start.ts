@@ -44,10 +44,12 @@ async function main(args: string[]): Promise<number> {
     if (stop.aborted) return 0;
     throw error;
   } finally {
-    say(`Stopping${stop.aborted ? ` (${stop.reason})` : ''} ...`);
-    await stack?.stop();
+    if (stack) {
+      say(`\nStopping${stop.aborted ? ` (${stop.reason})` : ''} ...`);
+      await stack.stop();
+      say('Stopped.');
+    }
     unlock();
-    say('Stopped.');
   }
 }
 
@@ -135,16 +137,20 @@ async function preferredPort(port: number, name: string, variable: string): Prom
 function readyBlock(stack: Stack, options: StackOptions, folder: string): string {
   const url = stack.gatewayUrl;
   const open = options.env?.['GATEWAY_SKIP_AUTH'] === '1';
-  const key = open ? '' : " -H 'X-API-Key: <npm run keys>'";
+  const key = open ? '' : ' -H "X-API-Key: $PLANGATE_API_KEY"';
+  const makeKey = `
+Make a key first and put it into PLANGATE_API_KEY:
+  REDIS_URL=${withoutPassword(stack.redis.url)} npm run keys -- create --user me --tenant mine
+`;
   return `
 Plangate is ready (${seconds(performance.now() - began)}).
 
   API         ${url}    ${open ? 'no credentials needed on this machine' : 'needs an API key'}
   OpenAPI     ${url}/openapi.json
-  Redis       ${stack.redis.url.replace(/\/\/.*@/, '//***@')}
+  Redis       ${withoutPassword(stack.redis.url)}
   Temporal    ${stack.temporal.address}
   Data, logs  ${folder}
-
+${open ? '' : makeKey}
 Try it:
   curl -s ${url}/api/v1/tasks${key} -H 'Content-Type: application/json' \\
     -d '{"query": "How do these libraries handle retries?", "context": {"require_review": true}}'
@@ -152,6 +158,10 @@ Try it:
 
 Ctrl-C stops everything; the next start finds the open reviews again.
 `;
+}
+
+function withoutPassword(url: string): string {
+  return url.replace(/\/\/.*@/, '//***@');
 }
 
 function seconds(milliseconds: number): string {

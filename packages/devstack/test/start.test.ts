@@ -80,6 +80,22 @@ test('an app that crashes is named with its last lines, and everything stops wit
   expect(pids.filter(isAlive)).toEqual([]);
 }, 90_000);
 
+test('the demo walks a task to its cited report and ends with exit code 0', async () => {
+  const env = { GATEWAY_PORT: String(await freePort()), LLM_SERVICE_PORT: String(await freePort()) };
+  const demo = start(env, ['--demo']);
+  expect(await demo.ended, demo.output()).toBe(0);
+  expect(demo.output()).toMatch(
+    /RESEARCH_PLAN_APPROVED[\s\S]*WORKFLOW_COMPLETED[\s\S]*== Report[\s\S]*\n\[1\] /,
+  );
+}, 90_000);
+
+test('a demo that cannot come to its report says why and ends with exit code 1', async () => {
+  const ports = { GATEWAY_PORT: String(await freePort()), LLM_SERVICE_PORT: String(await freePort()) };
+  const demo = start({ ...ports, GATEWAY_SKIP_AUTH: '0', PLANGATE_API_KEY: '' }, ['--demo']);
+  expect(await demo.ended).toBe(1);
+  expect(demo.output()).toMatch(/The demo failed: the gateway wants an API key/);
+}, 90_000);
+
 /** The process ids that the progress lines show. */
 function pidsOf(output: string, name: string): number[] {
   const line = new RegExp(`^ +${name} ready \\(.*process (\\d+)\\)$`, 'm').exec(output);
@@ -92,8 +108,8 @@ interface Started {
   ended: Promise<number | null>;
 }
 
-function start(env: Record<string, string>): Started {
-  const child = spawn(process.execPath, [entry], {
+function start(env: Record<string, string>, args: string[] = []): Started {
+  const child = spawn(process.execPath, [entry, ...args], {
     env: { ...process.env, ...env, PLANGATE_DATA: data, MODEL_PROVIDER: 'offline' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
