@@ -279,6 +279,22 @@ describe('limits', () => {
     }
   });
 
+  test('with auth off there is no limit', async () => {
+    const free = await startRig({
+      redis: rig.redisServer,
+      settings: { gateway: { skip_auth: true }, events: { streams_per_user: 1 } },
+    });
+    try {
+      const { task_id: id } = await free.task(undefined, {
+        user: '00000000-0000-0000-0000-000000000002',
+        tenant: '00000000-0000-0000-0000-000000000001',
+      });
+      for (const stream of [1, 2, 3].map(() => open(id, { to: free }))) await stream.has('retry: 2000');
+    } finally {
+      await free.stop();
+    }
+  });
+
   test('connections that are gone before their stream has begun take no place', async () => {
     const limited = await startRig({ redis: rig.redisServer, settings: { events: { streams_per_user: 1 } } });
     try {

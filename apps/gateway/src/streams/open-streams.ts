@@ -7,7 +7,7 @@ interface Stream {
 
 /**
  * The event streams that are open in this process: one clock for all, how many each user has, and their end when the
- * process stops.
+ * process stops. The limit of a user is per process: with several gateways it is that often as high.
  */
 export class OpenStreams {
   readonly #streams = new Set<Stream>();
