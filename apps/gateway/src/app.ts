@@ -130,6 +130,7 @@ function createApp(parts: GatewayParts, readReview: IdHandler, stream: Handler):
   route('/api/v1/tasks/:id/review', { get: reviewed(readReview), post: reviewed(reviewActRoute(parts)) });
   route('/api/v1/tasks/:id/review/versions', { get: reviewed(review.versions) });
   route('/api/v1/tasks/:id/review/diff', { get: reviewed(review.diff) });
+  route('/api/v1/tasks/:id/review/audit', { get: reviewed(review.audit) });
 
   app.use(notFound);
   app.use(errorHandler(parts.log));

@@ -1,6 +1,7 @@
-import type { Owner, StrategyPresets } from '@plangate/contracts';
+import type { IncomingMessage } from 'node:http';
+import type { StrategyPresets } from '@plangate/contracts';
 import type { EventHub, EventLog } from '@plangate/events/redis';
-import type { Authenticator, HealthCheck } from '@plangate/http';
+import { type Authenticator, type HealthCheck, principalOf, requestIdOf } from '@plangate/http';
 import type { ReviewStore } from '@plangate/review/redis';
 import type { Caller, Deliver, FeedbackLock } from '@plangate/review/use-cases';
 import type { LlmClient, Logger, Settings } from '@plangate/service';
@@ -35,6 +36,7 @@ export interface GatewayParts {
 }
 
 /** Who asks, as the rules of a review want it. */
-export function callerOf(parts: GatewayParts, owner: Owner): Caller {
-  return { owner, authOff: parts.settings.gateway.skip_auth };
+export function callerOf(parts: GatewayParts, req: IncomingMessage): Caller {
+  const { owner } = principalOf(req);
+  return { owner, authOff: parts.settings.gateway.skip_auth, requestId: requestIdOf(req) };
 }

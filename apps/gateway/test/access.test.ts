@@ -33,6 +33,7 @@ const REVIEW_ROUTES: Route[] = [
   task('/review?wait=0'),
   task('/review/versions'),
   task('/review/diff?from=1&to=1'),
+  task('/review/audit'),
   task('/review', 'POST', { action: 'approve' }),
   task('/review', 'POST', { action: 'feedback', message: 'x' }),
   task('/review', 'POST', { action: 'edit', plan: 'x' }),

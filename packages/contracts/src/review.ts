@@ -81,6 +81,32 @@ export const PlanDiff = z.object({
 });
 export type PlanDiff = z.infer<typeof PlanDiff>;
 
+/** One decision that was made or refused, chained to the one before it (contract/plan-review.md §2.2). */
+export const AuditEntry = z.object({
+  /** From 1, in each of the two chains. */
+  n: z.int().positive(),
+  /** RFC 3339, the store's clock. */
+  at: z.string(),
+  /** User of the credential; `system` for what nobody asked for. */
+  by: z.string(),
+  action: z.string(),
+  outcome: z.enum(['accepted', 'refused']),
+  /** `ok`, or the code of the refusal. */
+  code: z.string(),
+  /** Version after an accepted step, or at which it was refused; 0 where there is no review. */
+  version: z.int().nonnegative(),
+  request_id: z.string(),
+  plan_sha256: z.string().optional(),
+  /** Hash of the entry before it. */
+  prev: z.string(),
+  /** SHA-256 over this entry without its hash. */
+  hash: z.string(),
+});
+export type AuditEntry = z.infer<typeof AuditEntry>;
+
+/** Body of `GET …/review/audit`: accepted steps and refusals, two chains merged by time. */
+export const AuditList = z.object({ entries: z.array(AuditEntry) });
+
 export const FEEDBACK_LIMIT_BYTES = 10_240;
 export const PLAN_LIMIT_BYTES = 65_536;
 export const REASON_LIMIT_CHARACTERS = 2_000;

@@ -1,30 +1,7 @@
-import { z } from 'zod';
+import type { AuditEntry } from '@plangate/contracts';
 
 /** Where a chain starts. */
 export const NO_ENTRY = '0'.repeat(64);
-
-/** One decision that was made or refused, chained to the one before it (contract/plan-review.md §2.2). */
-export const AuditEntry = z.object({
-  /** From 1, in each of the two chains. */
-  n: z.int().positive(),
-  /** RFC 3339, the store's clock. */
-  at: z.string(),
-  /** User of the credential; `system` for what nobody asked for. */
-  by: z.string(),
-  action: z.string(),
-  outcome: z.enum(['accepted', 'refused']),
-  /** `ok`, or the code of the refusal. */
-  code: z.string(),
-  /** Version after an accepted step, or at which it was refused; 0 where there is no review. */
-  version: z.int().nonnegative(),
-  request_id: z.string(),
-  plan_sha256: z.string().optional(),
-  /** Hash of the entry before it. */
-  prev: z.string(),
-  /** SHA-256 over this entry without its hash. */
-  hash: z.string(),
-});
-export type AuditEntry = z.infer<typeof AuditEntry>;
 
 /** The newest entry of a chain, as the next one refers to it. */
 export interface AuditHead {

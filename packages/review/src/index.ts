@@ -1,5 +1,5 @@
 export { refuseAccess } from './access.ts';
-export { AuditEntry, findBrokenEntry } from './audit.ts';
+export { findBrokenEntry } from './audit.ts';
 export type { Command, HashedAnswer, HashedText } from './commands.ts';
 export { diffPlans } from './diff.ts';
 export { ifMatchAllows } from './if-match.ts';

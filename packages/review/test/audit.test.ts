@@ -1,10 +1,11 @@
+import type { AuditEntry } from '@plangate/contracts';
 import { startRedis } from '@plangate/devstack';
 import { connectRedis } from '@plangate/redis';
 import fc from 'fast-check';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type AuditHead, chainEntry, NO_ENTRY } from '../src/audit.ts';
-import { type AuditEntry, findBrokenEntry } from '../src/index.ts';
+import { findBrokenEntry } from '../src/index.ts';
 import { ReviewStore, reviewKeys } from '../src/redis/index.ts';
 import {
   approvePlan,

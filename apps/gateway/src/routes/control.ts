@@ -9,10 +9,10 @@ import {
   refuse,
   type WorkflowId,
 } from '@plangate/contracts';
-import { fromRefusal, HttpError, principalOf, readJsonObject, sendJson } from '@plangate/http';
-import { cancelReview, deliverDecision } from '@plangate/review/use-cases';
+import { fromRefusal, HttpError, readJsonObject, sendJson } from '@plangate/http';
+import { type Caller, cancelReview, deliverDecision } from '@plangate/review/use-cases';
 import { type ControlAction, decideControl, type TaskRecord } from '@plangate/tasks';
-import type { GatewayParts } from '../parts.ts';
+import { callerOf, type GatewayParts } from '../parts.ts';
 import { loadOwnTask } from './own-task.ts';
 
 const MESSAGES: Record<ControlAction, string> = {
@@ -24,7 +24,7 @@ const MESSAGES: Record<ControlAction, string> = {
 interface Request {
   record: TaskRecord;
   reason: string;
-  by: string;
+  caller: Caller;
 }
 
 /** `POST …/cancel|pause|resume` (contract/plan-review.md §1): the workflow does it, this route only asks it to. */
@@ -36,7 +36,7 @@ export function controlRoutes(parts: GatewayParts) {
       const decided = decideControl(record, action);
       if (!decided.ok) throw fromRefusal(decided);
       if (!decided.repeat) {
-        const request = { record, reason, by: principalOf(req).owner.user };
+        const request = { record, reason, caller: callerOf(parts, req) };
         await parts.work.keep(action === 'cancel' ? cancel(parts, request) : signal(parts, request, action));
       }
       sendJson(res, 202, { success: true, message: MESSAGES[action], task_id: id });
@@ -50,12 +50,18 @@ export function controlRoutes(parts: GatewayParts) {
  * even where Temporal is away now.
  */
 async function cancel(parts: GatewayParts, request: Request): Promise<void> {
-  const { record, reason, by } = request;
+  const { record, reason, caller } = request;
   const { review, task_id, owner, query } = record;
   if (review) {
     const origin = { workflowId: task_id, owner, query, maxRounds: review.max_rounds };
     const ports = { store: parts.reviews, newCommandId: parts.newId };
-    const closed = await cancelReview(ports, origin, by, reason === '' ? undefined : reason);
+    const closed = await cancelReview(
+      ports,
+      origin,
+      caller.owner.user,
+      reason === '' ? undefined : reason,
+      caller,
+    );
     if (!closed.ok) throw fromRefusal(closed);
     if (closed.state.status === 'cancelled') {
       await deliverDecision({ store: parts.reviews, deliver: parts.deliver }, task_id);
@@ -66,9 +72,9 @@ async function cancel(parts: GatewayParts, request: Request): Promise<void> {
 }
 
 async function signal(parts: GatewayParts, request: Request, action: ControlAction): Promise<void> {
-  const { record, reason, by } = request;
+  const { record, reason, caller } = request;
   const names = { cancel: CANCEL_SIGNAL, pause: PAUSE_SIGNAL, resume: RESUME_SIGNAL };
-  const payload: CancelSignal = { reason, by };
+  const payload: CancelSignal = { reason, by: caller.owner.user };
   const outcome = await parts.engine.signal(record.task_id, names[action], payload);
   if (outcome === 'sent') return;
   if (outcome === 'unreachable' || !record.start.confirmed) throw fromRefusal(ENGINE_UNAVAILABLE);

@@ -8,7 +8,7 @@ import {
   ReviewAction,
   type WorkflowId,
 } from '@plangate/contracts';
-import { fromRefusal, HttpError, principalOf, readJsonObject, sendJson } from '@plangate/http';
+import { fromRefusal, HttpError, readJsonObject, sendJson } from '@plangate/http';
 import { publicBody, type ReviewState } from '@plangate/review';
 import {
   approvePlan,
@@ -81,7 +81,7 @@ export function reviewActRoute(parts: GatewayParts) {
     if (ifMatch === undefined && parts.settings.gateway.require_if_match) {
       throw new HttpError(428, 'precondition_required', 'If-Match is required');
     }
-    const caller = callerOf(parts, principalOf(req).owner);
+    const caller = callerOf(parts, req);
     // What a person asked for is finished whether or not they are still there.
     const done = await parts.work.keep(perform(action, { workflowId, caller, ifMatch }));
     if (done.ok) return sendJson(res, 200, done.body, { ETag: etagOf(done.version) });

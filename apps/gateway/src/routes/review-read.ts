@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sameOwner, type WorkflowId } from '@plangate/contracts';
-import { fromRefusal, HttpError, principalOf, sendJson } from '@plangate/http';
+import { fromRefusal, HttpError, sendJson } from '@plangate/http';
 import { diffPlans, refuseAccess, reviewNotFound } from '@plangate/review';
 import type { StoredBody } from '@plangate/review/redis';
 import type { Caller } from '@plangate/review/use-cases';
@@ -41,7 +41,7 @@ export function reviewReadRoutes(parts: GatewayParts) {
     async read(req: IncomingMessage, res: ServerResponse, id: WorkflowId): Promise<void> {
       const query = queryOf(req);
       const wait = wholeNumber(query, 'wait', { otherwise: 20, low: 0, high: 25 });
-      const caller = callerOf(parts, principalOf(req).owner);
+      const caller = callerOf(parts, req);
       const stored = (await parts.reviews.readBody(id)) ?? (await awaitReview(res, id, caller, wait));
       const refusal = refuseAccess(stored.owner, caller.owner, caller.authOff);
       if (refusal) throw fromRefusal(refusal);
@@ -57,13 +57,13 @@ export function reviewReadRoutes(parts: GatewayParts) {
     },
 
     async versions(req: IncomingMessage, res: ServerResponse, id: WorkflowId): Promise<void> {
-      const read = await readAllowed(parts, id, callerOf(parts, principalOf(req).owner));
+      const read = await readAllowed(parts, id, callerOf(parts, req));
       if (!read.ok) throw fromRefusal(read);
       sendJson(res, 200, { versions: await parts.reviews.plans(id) }, { ETag: etagOf(read.version) });
     },
 
     async diff(req: IncomingMessage, res: ServerResponse, id: WorkflowId): Promise<void> {
-      const read = await readAllowed(parts, id, callerOf(parts, principalOf(req).owner));
+      const read = await readAllowed(parts, id, callerOf(parts, req));
       if (!read.ok) throw fromRefusal(read);
       const query = queryOf(req);
       const plans = await parts.reviews.plans(id);
@@ -71,6 +71,18 @@ export function reviewReadRoutes(parts: GatewayParts) {
       const [from, to] = [named('from'), named('to')];
       if (!from || !to) throw new HttpError(400, 'unknown_version', 'Unknown plan version');
       sendJson(res, 200, diffPlans(from, to));
+    },
+
+    /** Outlives the review: then its task says whose it was. */
+    async audit(req: IncomingMessage, res: ServerResponse, id: WorkflowId): Promise<void> {
+      const caller = callerOf(parts, req);
+      const read = await readAllowed(parts, id, caller);
+      const isOwn = read.ok || sameOwner(await parts.tasks.loadOwner(id), caller.owner);
+      if (!read.ok && !isOwn) throw fromRefusal(read);
+      const { accepted, refused } = await parts.reviews.audit(id);
+      const entries = [...accepted, ...refused].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
+      if (!read.ok && entries.length === 0) throw fromRefusal(read);
+      sendJson(res, 200, { entries });
     },
   };
 }

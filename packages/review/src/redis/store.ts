@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import type { Owner, WorkflowId } from '@plangate/contracts';
+import { AuditEntry, type Owner, type WorkflowId } from '@plangate/contracts';
 import type { KeyedEvent } from '@plangate/events';
 import { APPEND_LUA, encodeAppend, eventKeys } from '@plangate/events/redis';
 import { defineScript } from '@plangate/redis';
 import type { Redis } from 'ioredis';
-import { AuditEntry, type AuditHead, NO_ENTRY } from '../audit.ts';
+import { type AuditHead, NO_ENTRY } from '../audit.ts';
 import type { Situation, Transition } from '../machine.ts';
 import { PlanVersion, publicBody, ReviewState } from '../state.ts';
 import { type ReviewKeys, reviewKeys } from './keys.ts';

@@ -1,7 +1,7 @@
 /** What the use cases need from outside, so that each can be driven by Redis, Temporal and a model, or by a test. */
-import type { Owner, PlanAnswer, Refusal, WorkflowId } from '@plangate/contracts';
+import type { AuditEntry, Owner, PlanAnswer, Refusal, WorkflowId } from '@plangate/contracts';
 import type { KeyedEvent } from '@plangate/events';
-import type { AuditEntry, AuditHead } from '../audit.ts';
+import type { AuditHead } from '../audit.ts';
 import type { Situation, Transition } from '../machine.ts';
 import type { Decision, ReviewState } from '../state.ts';
 
