@@ -18,6 +18,8 @@ export interface Reader {
   names(): string[];
   /** Waits for a frame with this name. */
   has(name: string): Promise<void>;
+  /** Begins to take what comes, where it was opened with `read: false`. */
+  resume(): void;
   /** How the connection ended: a clean end, or broken off. */
   ended: Promise<'end' | 'broken'>;
   close(): void;
@@ -45,6 +47,12 @@ export function readStream(gatewayUrl: string, id: string, options: ReadOptions 
       onFrame?.(frame);
     },
   });
+  const take = (res: IncomingMessage) => {
+    res.on('data', (chunk: string) => {
+      text += chunk;
+      parser.feed(chunk);
+    });
+  };
   const url = `${gatewayUrl}/api/v1/stream/sse?workflow_id=${id}${query}`;
   const req: ClientRequest = request(url, {
     agent: false,
@@ -57,11 +65,7 @@ export function readStream(gatewayUrl: string, id: string, options: ReadOptions 
       res.setEncoding('utf8');
       res.once('error', () => resolve('broken'));
       res.once('end', () => resolve('end'));
-      if (!read) return;
-      res.on('data', (chunk: string) => {
-        text += chunk;
-        parser.feed(chunk);
-      });
+      if (read) take(res);
     });
   });
   req.end();
@@ -74,6 +78,7 @@ export function readStream(gatewayUrl: string, id: string, options: ReadOptions 
     data: () => frames.filter(({ data }) => data.startsWith('{')).map(({ data }) => JSON.parse(data)),
     names,
     has: (name) => until(() => names().includes(name)),
+    resume: () => response && take(response),
     ended,
     close: () => req.destroy(),
   };

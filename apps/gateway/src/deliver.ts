@@ -19,9 +19,12 @@ export function createDeliver(engine: Engine, tasks: TaskStore): Deliver {
   const underWay = new Map<string, ReturnType<Deliver>>();
 
   return (workflowId, decision) => {
-    const delivery = underWay.get(decision.id) ?? send(workflowId, decision);
-    underWay.set(decision.id, delivery);
-    return delivery.finally(() => underWay.delete(decision.id));
+    const key = `${workflowId} ${decision.id}`;
+    const known = underWay.get(key);
+    if (known) return known;
+    const delivery = send(workflowId, decision).finally(() => underWay.delete(key));
+    underWay.set(key, delivery);
+    return delivery;
   };
 
   async function send(workflowId: WorkflowId, decision: Decision): ReturnType<Deliver> {
