@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ENVIRONMENT, PROJECT_FOLDER } from '@plangate/service';
+import { readLog } from './child.ts';
 import { dataFolder } from './data-folder.ts';
 import { freePort, requireFreePort } from './free-port.ts';
 import { type Crash, type Server, startServer } from './server.ts';
@@ -46,9 +47,6 @@ export async function startApp(name: AppName, options: AppOptions = {}): Promise
   const url = await listenAddress(name, env);
   const folder = options.logFile === undefined ? dataFolder(undefined, name) : undefined;
   const logFile = options.logFile ?? join(folder?.path ?? '.', `${name}.log`);
-  const logs = () => (existsSync(logFile) ? readFileSync(logFile, 'utf8') : '');
-
-  let began = logs().length;
   const server = await startServer({
     name,
     command: process.execPath,
@@ -57,15 +55,12 @@ export async function startApp(name: AppName, options: AppOptions = {}): Promise
     env,
     logFile,
     limitMs: START_LIMIT_MS,
-    beforeStart() {
-      began = logs().length;
-    },
-    isReady: async () => (url ? (await fetch(`${url}/health`)).ok : isWorkerRunning(logs().slice(began))),
+    isReady: async ({ log }) => (url ? (await fetch(`${url}/health`)).ok : isWorkerRunning(log())),
     release: () => folder?.release(),
     signal: options.signal,
     onCrash: options.onCrash,
   });
-  return Object.assign(server, { name, logs, ...(url ? { url } : {}) });
+  return Object.assign(server, { name, logs: () => readLog(logFile), ...(url ? { url } : {}) });
 }
 
 /** What an app takes over from this process: everything but the settings. */

@@ -78,13 +78,18 @@ export function describeExit({ code, signal }: Exit): string {
   return signal ? `was ended by ${signal}` : `ended with exit code ${code}`;
 }
 
-/** The last lines of a log file; empty where there is none. */
-export function lastLines(file: string, count = 20): string {
+/** The text of a log file; empty where there is none. */
+export function readLog(file: string): string {
   try {
-    return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-count).join('\n');
+    return readFileSync(file, 'utf8');
   } catch {
     return '';
   }
+}
+
+/** The last lines of a log file. */
+export function lastLines(file: string, count = 20): string {
+  return readLog(file).trimEnd().split('\n').slice(-count).join('\n');
 }
 
 function openLog(file: string): number {

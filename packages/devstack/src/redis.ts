@@ -50,7 +50,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
     ],
     logFile: options.logFile ?? join(folder.path, 'redis.log'),
     limitMs: 20_000,
-    isReady: (pid) => answers(port, pid),
+    isReady: ({ pid }) => answers(port, pid),
     release: folder.release,
     signal: options.signal,
     onCrash: options.onCrash,

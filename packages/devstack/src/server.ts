@@ -1,4 +1,4 @@
-import { type Child, describeExit, lastLines, spawnChild } from './child.ts';
+import { type Child, describeExit, lastLines, readLog, spawnChild } from './child.ts';
 import { waitUntilReady } from './ready.ts';
 
 /** A program that this process runs: it can be stopped, killed and started again as it was. */
@@ -25,10 +25,8 @@ export interface ServerOptions {
   logFile: string;
   /** Longest wait in milliseconds until it is ready. */
   limitMs: number;
-  /** Called before every start. */
-  beforeStart?(): void;
   /** True when it is ready; a check that throws means: not yet. */
-  isReady(pid: number): Promise<boolean>;
+  isReady(start: Start): Promise<boolean>;
   /** Called once it is gone for good. */
   release?(): void;
   /** SIGKILL instead of SIGTERM, for a server whose data goes away with it. */
@@ -37,6 +35,13 @@ export interface ServerOptions {
   signal?: AbortSignal | undefined;
   /** Told when it ends without having been asked to. */
   onCrash?: ((crash: Crash) => void) | undefined;
+}
+
+/** What a check of readiness can look at. */
+export interface Start {
+  pid: number;
+  /** What the program has written since it was started. */
+  log(): string;
 }
 
 export interface Crash {
@@ -56,10 +61,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   let stopped = false;
 
   async function start(): Promise<void> {
-    options.beforeStart?.();
+    const before = readLog(options.logFile).length;
+    const log = () => readLog(options.logFile).slice(before);
     const started = await spawnChild(options.command, options.args, options);
     try {
-      await waitUntilReady({ ...options, child: started }, () => options.isReady(started.pid));
+      await waitUntilReady({ ...options, child: started }, () => options.isReady({ pid: started.pid, log }));
     } catch (error) {
       await started.kill();
       throw error;

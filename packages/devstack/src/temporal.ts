@@ -50,13 +50,19 @@ export async function startTemporal(options: TemporalOptions = {}): Promise<Temp
     ],
     logFile: options.logFile ?? file('temporal.log'),
     limitMs: 60_000,
-    isReady: () => temporalAnswers(address),
+    // A server that could not have the port says so much later, while another one may answer there.
+    isReady: async ({ log }) => isUp(log(), port) && temporalAnswers(address),
     release: () => folder?.release(),
     stopAtOnce: options.dbFile === undefined,
     signal: options.signal,
     onCrash: options.onCrash,
   });
   return Object.assign(server, { address, port });
+}
+
+/** True where the command says that its server is up: `Server:  localhost:7233`. */
+function isUp(log: string, port: number): boolean {
+  return new RegExp(`^Server: +\\S+:${port}$`, 'm').test(log);
 }
 
 /** True where a Temporal server answers at `address` for `namespace`; throws where nothing does. */

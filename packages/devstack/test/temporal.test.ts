@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, expect, test } from 'vitest';
-import { startTemporal } from '../src/index.ts';
+import { freePort, startTemporal } from '../src/index.ts';
 import { isAlive } from './processes.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plangate-test-'));
@@ -42,6 +42,13 @@ test('two servers run side by side', async () => {
   await Promise.all(clients.map((each) => each.close()));
   await Promise.all([one.stop(), two.stop()]);
 });
+
+test('of two servers that want the same port at the same time one is refused, even if the other one answers there', async () => {
+  const port = await freePort();
+  const starts = await Promise.allSettled([startTemporal({ port }), startTemporal({ port })]);
+  expect(starts.map((start) => start.status).sort()).toEqual(['fulfilled', 'rejected']);
+  await Promise.all(starts.map((start) => (start.status === 'fulfilled' ? start.value.stop() : undefined)));
+}, 60_000);
 
 async function connect(address: string) {
   const connection = await Connection.connect({ address });
