@@ -16,9 +16,9 @@ describe('Temporal', () => {
     rig = await startRig({ temporalAddress: server.address, options: { sweepIntervalMs: 200 } });
   });
   afterAll(async () => {
-    await rig.stop();
-    await temporal.close();
-    await server.stop();
+    await rig?.stop();
+    await temporal?.close();
+    await server?.stop();
   });
 
   const submit = (context: Record<string, unknown> = {}) =>
