@@ -288,6 +288,21 @@ describe('decisions', () => {
     expect(deliver).toHaveBeenCalledTimes(1);
   });
 
+  it('what is said of an open review never comes after its end', async () => {
+    const { workflowId } = await open();
+    const reminder = (key: string) =>
+      ({ key, type: 'REVIEW_REMINDER', agent_id: 'planner', message: '' }) as const;
+    expect(await store.announceWhileOpen(workflowId, [reminder('a')])).toBe(true);
+    await rejectPlan(
+      { store, deliver: sent, newCommandId },
+      { workflowId, caller, ifMatch: undefined, reason: undefined },
+    );
+    expect(await store.announceWhileOpen(workflowId, [reminder('b')])).toBe(false);
+    const types = (await events.read(workflowId, { limit: 50 })).map(({ type }) => type);
+    expect(types.filter((type) => type === 'REVIEW_REMINDER')).toHaveLength(1);
+    expect(types.at(-1)).toBe('RESEARCH_PLAN_REJECTED');
+  });
+
   it('the acknowledgement announces the approval once, however often it is made', async () => {
     const { workflowId } = await open();
     const approved = await approvePlan(

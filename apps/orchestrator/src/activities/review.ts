@@ -19,7 +19,7 @@ interface Settlement {
 }
 
 /** Review state as the workflow reads and settles it (design rule 5). */
-export function reviewActivities({ reviews, tasks, events, log }: Parts) {
+export function reviewActivities({ reviews, tasks, log }: Parts) {
   return {
     async readReview(workflowId: string): Promise<ReviewReading> {
       const { state } = await reviews.load(workflowId as WorkflowId);
@@ -39,7 +39,7 @@ export function reviewActivities({ reviews, tasks, events, log }: Parts) {
       const { state } = await reviews.load(id);
       if (state?.status !== 'reviewing') return;
       const { version, expires_at } = state;
-      await events.append(id, [
+      await reviews.announceWhileOpen(id, [
         {
           key: `reminder:${share}`,
           type: 'REVIEW_REMINDER',

@@ -11,6 +11,7 @@ import { type ReviewKeys, reviewKeys } from './keys.ts';
 
 const commit = defineScript('review_commit', withEvents('commit.lua'));
 const acknowledge = defineScript('review_acknowledge', withEvents('acknowledge.lua'));
+const announceOpen = defineScript('review_announce_open', withEvents('announce-open.lua'));
 const auditRefused = defineScript('review_audit_refused', file('audit-refused.lua'));
 
 const AUDIT_SECONDS = 90 * 24 * 3_600;
@@ -165,6 +166,17 @@ export class ReviewStore {
       [review, stream, meta],
       [decisionId, channel, encodeAppend(events)],
     );
+    return reply === 1;
+  }
+
+  /**
+   * Appends `events` if the review is open at that moment: what is said of a wait never comes after its end.
+   * @returns false where it is closed or gone
+   */
+  async announceWhileOpen(workflowId: WorkflowId, events: KeyedEvent[]): Promise<boolean> {
+    const { review } = reviewKeys(workflowId);
+    const { stream, meta, channel } = eventKeys(workflowId);
+    const reply = await announceOpen(this.#redis, [review, stream, meta], [channel, encodeAppend(events)]);
     return reply === 1;
   }
 
