@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Step } from '../apps/llm-service/test/scripted-provider.ts';
 import { taskPath } from './support/client.ts';
-import { brokenModel, PLAN } from './support/model.ts';
+import { brokenModel, PLAN, type Step } from './support/model.ts';
 import { type Product, startProduct } from './support/product.ts';
 import { readStream } from './support/sse.ts';
 import { until } from './support/until.ts';

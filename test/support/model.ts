@@ -26,6 +26,8 @@ export interface Model {
   stop(): Promise<void>;
 }
 
+export type { Step } from '../../apps/llm-service/test/scripted-provider.ts';
+
 export const PLAN = 'Explain what causes tides and how they are predicted.';
 export const REVISED = '研究計画をオープンソースに絞って更新しました。潮汐の原因と予測を調べます。';
 const QUESTIONS = JSON.stringify({
