@@ -1,4 +1,6 @@
+import type { AuditEntry } from '@plangate/contracts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { taskPath } from './support/client.ts';
 import { PLAN, ready } from './support/model.ts';
 import { type Product, startProduct } from './support/product.ts';
 
@@ -6,7 +8,7 @@ let product: Product;
 beforeAll(async () => {
   product = await startProduct();
 });
-afterAll(() => product.stop());
+afterAll(() => product?.stop());
 
 const TERMINAL = /^WORKFLOW_(COMPLETED|FAILED|CANCELLED)$/;
 const after = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -36,6 +38,9 @@ test('P78 100 approvals at once: 100 times the same 200, one decision, one resea
   }
   expect(product.model.calls(query).map(({ kind }) => kind)).toEqual(['plan', 'decompose', 'write']);
   expect((await product.review(id)).version).toBe(2);
+  const { entries } = (await product.ask(taskPath(id, '/review/audit'))).json as { entries: AuditEntry[] };
+  const decisions = entries.filter(({ action }) => action === 'approve');
+  expect(decisions.map(({ outcome, version }) => [outcome, version])).toEqual([['accepted', 2]]);
   expect((await product.approve(id, '1')).json).toEqual({ status: 'approved', message: 'Research started' });
 });
 

@@ -16,7 +16,7 @@ let product: Product;
 beforeAll(async () => {
   product = await startProduct({ modelSeconds: MODEL_SECONDS });
 });
-afterAll(() => product.stop());
+afterAll(() => product?.stop());
 
 let queries = 0;
 /** An open review of a task of its own; `revise` answers its feedbacks. */

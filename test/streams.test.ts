@@ -16,7 +16,7 @@ beforeAll(async () => {
   await product.published(id, 'STREAM_END');
   finished = { id, ids: (await product.events(id)).map(({ stream_id }) => stream_id) };
 });
-afterAll(() => product.stop());
+afterAll(() => product?.stop());
 
 const readers: Reader[] = [];
 afterEach(() => {

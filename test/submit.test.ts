@@ -7,7 +7,7 @@ let product: Product;
 beforeAll(async () => {
   product = await startProduct();
 });
-afterAll(() => product.stop());
+afterAll(() => product?.stop());
 
 interface Cases<T> {
   cases: T[];

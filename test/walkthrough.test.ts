@@ -9,7 +9,7 @@ let product: Product;
 beforeAll(async () => {
   product = await startProduct();
 });
-afterAll(() => product.stop());
+afterAll(() => product?.stop());
 
 const QUERY = '2025年のAIエージェントフレームワークの競争状況を調査';
 const MESSAGE = 'オープンソースフレームワークにより注力し、価格比較を含めてください';

@@ -6,3 +6,12 @@ export async function until(holds: () => boolean | Promise<boolean>, limitMs = 2
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }
+
+/** Sees to it that something keeps holding for `milliseconds`: the proof that a thing does not happen. */
+export async function stays(holds: () => boolean | Promise<boolean>, milliseconds = 500): Promise<void> {
+  const end = performance.now() + milliseconds;
+  do {
+    if (!(await holds())) throw new Error(`holds no longer: ${holds}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  } while (performance.now() < end);
+}
