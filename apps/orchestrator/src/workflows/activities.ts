@@ -20,9 +20,13 @@ export const planner = proxyActivities<Activities>({
   retry: { initialInterval: '1 second', maximumInterval: '10 seconds' },
 });
 
-/** Questions, searches, writing: some tries, then the task fails with the reason of the last one. */
+/**
+ * Questions, searches, writing: tried while Redis or llm-service is away, given up for good when the provider keeps
+ * failing; then the task fails with the reason of the last try.
+ */
 export const researcher = proxyActivities<Activities>({
   startToCloseTimeout: '10 minutes',
+  scheduleToCloseTimeout: '30 minutes',
   heartbeatTimeout: HEARTBEAT,
-  retry: { initialInterval: '1 second', maximumInterval: '20 seconds', maximumAttempts: 5 },
+  retry: { initialInterval: '1 second', maximumInterval: '5 seconds' },
 });

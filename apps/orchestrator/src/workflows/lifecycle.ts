@@ -12,10 +12,13 @@ import type { WorkflowEnd } from '../activities/index.ts';
 import { stores } from './activities.ts';
 import type { TaskControl } from './control.ts';
 
-/** A failure whose words may be shown to the person who asked. */
+/** Types of the failures whose words were written for the person who asked; those of a library are not. */
+const FOR_PEOPLE = /^(llm_\w+|plan_mismatch|task_over|review_gone)$/;
+
+/** Why the work failed, in words that may be shown to the person who asked. */
 export function reasonOf(error: unknown): string {
   const cause = error instanceof ActivityFailure ? error.cause : error;
-  return cause instanceof ApplicationFailure && cause.message
+  return cause instanceof ApplicationFailure && cause.message && FOR_PEOPLE.test(cause.type ?? '')
     ? cause.message
     : 'the work failed unexpectedly';
 }
