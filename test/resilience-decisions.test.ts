@@ -104,7 +104,7 @@ describe('while Temporal is away', () => {
       await product.stack.apps.gateway.restart();
       const back = performance.now();
       // Sooner than the second walk of its sweep.
-      await until(async () => (await product.types(id)).includes('RESEARCH_PLAN_APPROVED'), 7_500);
+      await until(async () => (await product.types(id)).includes('RESEARCH_PLAN_APPROVED'), 5_500);
       report({ 'delivered by a new gateway': performance.now() - back });
       await expectResearchedOnce(product, id);
     },
