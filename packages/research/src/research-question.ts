@@ -14,6 +14,7 @@ export type Finding = {
 const LEAST_SHARE_OF_BEST = 0.2;
 /** Searched for more than wanted, because some of what is found is known already or does not fit. */
 const SPARE = 2;
+const LATIN = /\p{Script=Latin}/u;
 
 /**
  * Looks a question up: first by its terms, then by its text, then by single terms, until enough passages are found
@@ -55,18 +56,19 @@ function widening({ text, terms }: Question): SearchQuestion[] {
   return [...byWords.values()];
 }
 
-/** One word in common is chance, unless the document is named by it or the question has no other. */
+/**
+ * One word in common is chance, unless the question has no other or the document is named by it; a named document
+ * fits only where the passage has something else of the question, as far as both are in one script.
+ */
 function fits(passage: Passage, asked: ReadonlySet<string>): boolean {
   if (asked.size <= 1) return true;
-  const named = rootsOf(passage.title);
+  const title = rootsOf(passage.title);
   const text = rootsOf(`${passage.heading} ${passage.text}`);
-  let shared = 0;
-  for (const word of asked) {
-    if (named.has(word)) return true;
-    if (text.has(word)) shared += 1;
-    if (shared >= 2) return true;
-  }
-  return false;
+  const shared = Array.from(asked).filter((word) => text.has(word)).length;
+  if (shared >= 2) return true;
+  const others = Array.from(asked).filter((word) => !title.has(word));
+  if (others.length === asked.size) return false;
+  return others.filter((word) => LATIN.test(word)).length < 2 || others.some((word) => text.has(word));
 }
 
 function withoutScore({ score: _, ...passage }: ScoredPassage): Passage {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Corpus, MAX_FILE_BYTES, openCorpus } from '../src/corpus/index.ts';
+import { type Corpus, MAX_FILE_BYTES, nameOf, namesOf, openCorpus } from '../src/corpus/index.ts';
 
 let root = '';
 let corpus: Corpus;
@@ -25,6 +25,9 @@ const files: Record<string, string | Uint8Array> = {
   'node_modules/@scope/kit/README.md': '# Features\n\nScoped toolkit.',
   'node_modules/@scope/kit/README.zh.md': '# Other\n\nlonger name',
   'node_modules/deep/node_modules/p-limit/README.md': '# p-limit\n\nan older copy',
+  'node_modules/lockbox/README.md':
+    '# Lockbox\n\nLockbox keeps a lock for its holder until the holder gives it back or is gone for a minute. Every lock is renewed by its holder, and a lock that nobody renews ends by itself.\n\n## lock(name, options) => Lock\n\n- `name` of the lock\n- `options` of the lock\n\n## Colours\n\nThe box is blue.',
+  'node_modules/padlock-set/README.md': '# Padlock set\n\nA lock, a lock and a lock: each lock has a key.',
   'packages/own/README.md': '# own\n\nworkspaceOnly',
 };
 
@@ -89,8 +92,10 @@ test.each(['evilScript', 'menu', 'hidden', 'unwantedInner', 'workspaceOnly', 'ba
 test('of each installed package one README is taken, nested packages included', () => {
   expect(corpus.documents.map(({ url }) => url).filter((url) => url.startsWith('node_modules'))).toEqual([
     'node_modules/@scope/kit/README.md',
+    'node_modules/lockbox/README.md',
     'node_modules/p-limit/node_modules/yocto/README.md',
     'node_modules/p-limit/readme.md',
+    'node_modules/padlock-set/README.md',
   ]);
 });
 
@@ -124,6 +129,28 @@ test('a search can be kept to some documents', () => {
   expect(
     corpus.search('承認 検索 retries', { limit: 9, documentIds: [ja?.id ?? ''] }).map(({ url }) => url),
   ).toEqual(['docs/ja.md']);
+});
+
+test('sentences come before the signature and the list of parameters with the same words', () => {
+  const found = corpus.search('lock', { limit: 9, terms: ['lockbox'] });
+  expect(found[0]?.text).toContain('Lockbox keeps a lock');
+});
+
+test('a document that a term names exactly comes first, by its passages on the question', () => {
+  const best = (terms: string[]) => corpus.search('lock', { limit: 1, terms })[0];
+  expect(best(['lock', 'padlock-set'])?.url).toBe('node_modules/padlock-set/README.md');
+  const named = best(['lock', 'lockbox']);
+  expect(named).toMatchObject({ url: 'node_modules/lockbox/README.md' });
+  expect(named?.heading).not.toBe('Colours');
+});
+
+test.each([
+  ['node_modules/@scope/kit/README.md', 'Features', '@scope/kit'],
+  ['node_modules/a/node_modules/b/readme.md', 'B for you', 'b'],
+  ['docs/guide.md', 'Guide', 'Guide'],
+])('%s is called by its package, else by its title', (url, title, name) => {
+  expect(nameOf({ url, title })).toBe(name);
+  expect(namesOf({ url, title })).toContain(name.toLowerCase());
 });
 
 describe('the READMEs of the installed libraries', () => {

@@ -111,6 +111,24 @@ test('a passage that shares one word of many with the question does not fit, unl
   expect(await found('Redisの再接続戦略')).toEqual(['redis']);
 });
 
+test('the name of a document alone does not make its passage fit a question about more', async () => {
+  const passage = {
+    id: 'a',
+    title: 'redis',
+    url: '',
+    source: 'local',
+    heading: 'Colours',
+    text: 'redis',
+    score: 1,
+  };
+  const source = { name: 'one', search: async () => [passage] };
+  const strategy = { max_iterations: 1, passages_per_question: 2 };
+  const found = async (text: string) =>
+    (await researchQuestion({ id: 'q1', text, terms: [] }, source, strategy)).passages.length;
+  expect(await found('How does redis reconnect after a failover?')).toBe(0);
+  expect(await found('Overview of redis')).toBe(1);
+});
+
 test('a passage of two sections has one number', () => {
   const passage = (id: string) => ({ id, title: '', url: '', source: 'local', heading: '', text: id });
   const question = { id: 'q', text: 'q', terms: [] };

@@ -1,9 +1,11 @@
 import { cutToBytes, type Question } from '@plangate/contracts';
 import { planToQuestions } from '@plangate/research';
 import type { Corpus } from '@plangate/research/corpus';
-import { fitting } from './areas.ts';
-import { keysOf, matches, wordSet } from './keys.ts';
+import { fitting } from './covering.ts';
+import { isDependent, isGeneric, keysOf, matches, searchTerms, wordSet } from './keys.ts';
+import { documentsNamed } from './named.ts';
 import { areaOf, labelled } from './phrases.ts';
+import { focusIn, itemsOf, readPlan } from './plan-lines.ts';
 
 const EVERY_AREA = 200;
 const MOST_TERMS = 12;
@@ -11,30 +13,44 @@ const QUESTION_BYTES = 600;
 
 /**
  * The areas of any plan as questions, in order: one each, or several together where there are more than `limit`,
- * so that no approved area is lost. Words that the plan puts into focus weigh in every question.
+ * so that no approved area is lost. The terms of a question hold its words, the names of the documents that the plan
+ * wants for it, and what the plan puts into focus.
  */
 export function questionsOf(plan: string, query: string, limit: number, corpus: Corpus): Question[] {
-  const lines = plan.split('\n');
-  const own = lines.filter((line) => !labelled(line)).map((line) => areaOf(line).head);
-  const focus = lines.flatMap((line) => {
-    const found = labelled(line);
-    return found?.label === 'focus' ? keysOf(found.content).flat() : [];
+  const lines = plan.split('\n').filter((line) => !labelled(line));
+  const areas = planToQuestions(lines.map((line) => areaOf(line).head).join('\n'), {
+    maxQuestions: EVERY_AREA,
   });
-  const areas = planToQuestions(own.join('\n'), { maxQuestions: EVERY_AREA });
   const texts = areas.length > 0 ? areas : [{ text: query, terms: [] as string[] }];
+  const sources = sourcesIn(plan);
+  const focus = focusIn(plan);
+  const named = documentsNamed(corpus, focus);
+  const extra = named.length > 0 ? [] : keysOf(focus).flat();
   return inGroups(texts, limit).map((group, index) => {
     const text = group.map((area) => area.text).join('; ');
     const terms = [
-      ...group.flatMap((area) => keysOf(area.text).flat()),
-      ...group.flatMap((area) => namesFor(corpus, area.text)),
-      ...group.flatMap((area) => area.terms.filter((term) => !partsOfCompounds(area.text).has(term))),
+      ...group.flatMap((area) => searchTerms(keysOf(area.text))),
+      ...group.flatMap((area) => (isDependent(keysOf(area.text)) ? keysOf(query).flat() : [])),
+      ...group.flatMap((area) => sources.get(area.text) ?? []),
+      ...group.flatMap((area) => namesFor(corpus, area.text, sources.get(area.text) ?? [])),
+      ...group.flatMap((area) => area.terms.filter((term) => isTelling(term, area.text))),
     ];
     return {
       id: `q${index + 1}`,
       text: cutToBytes(text, QUESTION_BYTES),
-      terms: [...new Set([...terms, ...focus])].slice(0, MOST_TERMS),
+      terms: [...new Set([...terms, ...extra])].slice(0, MOST_TERMS),
     };
   });
+}
+
+/** The documents that the plan names for its areas, by the area's name. */
+function sourcesIn(plan: string): ReadonlyMap<string, string[]> {
+  const areas = itemsOf(readPlan(plan)).map(({ text }) => areaOf(text));
+  return new Map(areas.map(({ head, documents }) => [head, documents]));
+}
+
+function isTelling(term: string, text: string): boolean {
+  return !isGeneric(term) && !partsOfCompounds(text).has(term);
 }
 
 /** `time` of `time-outs` would find everything that has to do with time. */
@@ -50,10 +66,14 @@ const MOST_NAMES = 3;
  * What the documents call the subject in code, such as `retryStrategy`: the names that most passages use, in lower
  * case, so that a search takes them whole.
  */
-function namesFor(corpus: Corpus, subject: string): string[] {
-  const keys = keysOf(subject.slice(0, QUESTION_BYTES));
+function namesFor(corpus: Corpus, area: string, sources: readonly string[]): string[] {
+  const subject = area.slice(0, QUESTION_BYTES);
+  const keys = keysOf(subject);
+  const documentIds = sources
+    .flatMap((name) => documentsNamed(corpus, name))
+    .flatMap(({ documents }) => documents.map(({ id }) => id));
   const counts = new Map<string, number>();
-  for (const { text } of fitting(corpus, subject.slice(0, QUESTION_BYTES))) {
+  for (const { text } of fitting(corpus, subject, documentIds.length > 0 ? { documentIds } : {})) {
     for (const name of new Set(text.match(IDENTIFIER))) {
       if (matches(keys, wordSet(name)) > 0) counts.set(name, (counts.get(name) ?? 0) + 1);
     }

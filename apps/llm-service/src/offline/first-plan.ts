@@ -1,5 +1,6 @@
 import { cutToBytes } from '@plangate/contracts';
-import type { Area, Coverage } from './areas.ts';
+import type { Coverage } from './areas.ts';
+import type { Area } from './covering.ts';
 import { labelLine, type Phrases } from './phrases.ts';
 
 const TITLE_BYTES = 400;
@@ -11,21 +12,22 @@ export function shortQuery(query: string): string {
   return cut === line ? line : `${cut}…`;
 }
 
-/** An area as the text of a plan's line: its name, and the documents that cover it. */
-export function areaText({ title, documents }: Area, phrases: Phrases): string {
-  return documents.length === 0
-    ? `**${title}** — ${phrases.nothing}`
-    : `**${title}** — ${phrases.sources}: ${documents.join(', ')}`;
+/** An area as the text of a plan's line: its name, the documents that cover it, and the wanted ones that do not. */
+export function areaText({ title, documents, silent = [] }: Area, phrases: Phrases): string {
+  if (documents.length === 0) return `**${title}** — ${phrases.nothing}`;
+  const remark = silent.length > 0 ? `; ${phrases.silent(silent.join(', '))}` : '';
+  return `**${title}** — ${phrases.sources}: ${documents.join(', ')}${remark}`;
 }
 
 /** A plan of numbered areas with their priority, what is left out, and what the documents are silent on. */
 export function planText(
-  { areas, missing }: Coverage,
+  { areas, missing, mentioned }: Coverage,
   query: string,
   documents: number,
   phrases: Phrases,
 ): string {
   const covered = areas.some((area) => area.documents.length > 0);
+  const silent = [...missing, ...mentioned.map(phrases.mentioned)];
   return [
     `**${phrases.title(shortQuery(query))}**`,
     covered ? phrases.intro(documents) : phrases.stated,
@@ -33,7 +35,7 @@ export function planText(
     [
       labelLine(phrases, 'priority', phrases.inOrder),
       labelLine(phrases, 'leftOut', phrases.otherContents),
-      ...(missing.length > 0 ? [labelLine(phrases, 'missing', missing.join('; '))] : []),
+      ...(silent.length > 0 ? [labelLine(phrases, 'missing', silent.join('; '))] : []),
     ].join('\n'),
   ].join('\n\n');
 }

@@ -25,6 +25,9 @@ event | イベント 事件 peristiwa
 workflow | ワークフロー 工作流 alur
 cluster | クラスター クラスタ 集群 klaster
 concurrency concurrent | 並行 并发 並發 konkurensi
+parallel concurrently | 並列 并行 平行 paralel
+level | レベル 级别 級別 等级 tingkat
+default | デフォルト 既定値 初期値 默认 默认值 預設 bawaan
 limit | 制限 上限 限制 batas batasan
 config configuration | 設定 配置 konfigurasi
 type | 型 类型 tipe

@@ -6,6 +6,11 @@ export interface Phrases {
   intro: (documents: number) => string;
   sources: string;
   nothing: string;
+  /** Of the documents that a person named, those without the area. */
+  silent: (names: string) => string;
+  /** A subject that some document names and none covers. */
+  mentioned: (what: string) => string;
+  sectionSilent: (names: string) => string;
   labels: Record<Label, string>;
   inOrder: string;
   otherContents: string;
@@ -22,6 +27,8 @@ export interface Phrases {
   stated: string;
   summary: string;
   sectionNothing: string;
+  /** Everything that fits the section stands in an earlier one. */
+  sectionAbove: string;
   reportNothing: string;
   reportNote: string;
   answerIntro: string;
@@ -36,6 +43,9 @@ export const PHRASES: Record<Language, Phrases> = {
     intro: (documents) => `What the ${documents} local documents cover, most relevant first:`,
     sources: 'sources',
     nothing: 'nothing about it in the local documents so far',
+    silent: (names) => `nothing in ${names}`,
+    mentioned: (what) => `${what} (only mentioned in passing)`,
+    sectionSilent: (names) => `No sentence on this in the local documents of ${names}.`,
     labels: {
       changes: 'Changes',
       priority: 'Priority',
@@ -61,6 +71,7 @@ export const PHRASES: Record<Language, Phrases> = {
     stated: 'The areas that you asked for; the local documents may be silent on them:',
     summary: 'Summary',
     sectionNothing: 'The local documents say nothing about this.',
+    sectionAbove: 'What the local documents say about this is quoted in the sections above.',
     reportNothing: 'The local documents say nothing about any area of the plan.',
     reportNote:
       'Made without a language model: every sentence above is quoted from the numbered passage that it cites.',
@@ -73,6 +84,9 @@ export const PHRASES: Record<Language, Phrases> = {
     intro: (documents) => `ローカル文書${documents}件が扱っている領域（関連の強い順）：`,
     sources: '資料',
     nothing: '今のところローカル文書に記述がありません',
+    silent: (names) => `記述なし ${names}`,
+    mentioned: (what) => `${what}（わずかな言及のみ）`,
+    sectionSilent: (names) => `次のローカル文書には、これについての文がありません：${names}。`,
     labels: {
       changes: '変更点',
       priority: '優先順位',
@@ -98,6 +112,7 @@ export const PHRASES: Record<Language, Phrases> = {
     stated: 'ご指定の領域（ローカル文書に記述がない場合があります）：',
     summary: '要約',
     sectionNothing: 'ローカル文書には、これについての記述がありません。',
+    sectionAbove: 'これについてローカル文書にある文は、上の節ですでに引用しています。',
     reportNothing: 'ローカル文書には、計画のどの領域についても記述がありません。',
     reportNote: '言語モデルを使わずに作成しました。各文は、番号の示す箇所からそのまま引用しています。',
     answerIntro: 'ローカル文書より：',
@@ -109,6 +124,9 @@ export const PHRASES: Record<Language, Phrases> = {
     intro: (documents) => `${documents} 份本地文档涉及的领域（按相关程度排列）：`,
     sources: '资料',
     nothing: '目前本地文档中没有相关内容',
+    silent: (names) => `没有内容 ${names}`,
+    mentioned: (what) => `${what}（仅略有提及）`,
+    sectionSilent: (names) => `以下本地文档中没有关于此项的语句：${names}。`,
     labels: { changes: '更改', priority: '优先级', focus: '重点', leftOut: '不包括', missing: '文档中没有' },
     inOrder: '按以上顺序',
     otherContents: '文档中的其他内容',
@@ -126,6 +144,7 @@ export const PHRASES: Record<Language, Phrases> = {
     stated: '您要求的领域（本地文档可能没有相关内容）：',
     summary: '摘要',
     sectionNothing: '本地文档没有这方面的内容。',
+    sectionAbove: '本地文档中有关此项的语句已在上文各节中引用。',
     reportNothing: '本地文档没有涉及计划中的任何领域。',
     reportNote: '未使用语言模型：以上每一句都原样引自其编号所指的段落。',
     answerIntro: '来自本地文档：',
@@ -137,6 +156,9 @@ export const PHRASES: Record<Language, Phrases> = {
     intro: (documents) => `Yang dibahas oleh ${documents} dokumen lokal, dari yang paling relevan:`,
     sources: 'sumber',
     nothing: 'sejauh ini tidak ada di dokumen lokal',
+    silent: (names) => `tidak ada di ${names}`,
+    mentioned: (what) => `${what} (hanya disinggung sekilas)`,
+    sectionSilent: (names) => `Tidak ada kalimat tentang ini di dokumen lokal ${names}.`,
     labels: {
       changes: 'Perubahan',
       priority: 'Prioritas',
@@ -163,6 +185,7 @@ export const PHRASES: Record<Language, Phrases> = {
     stated: 'Bidang yang Anda minta; mungkin tidak ada di dokumen lokal:',
     summary: 'Ringkasan',
     sectionNothing: 'Dokumen lokal tidak menyebutkan hal ini.',
+    sectionAbove: 'Yang disebutkan dokumen lokal tentang hal ini sudah dikutip di bagian-bagian di atas.',
     reportNothing: 'Dokumen lokal tidak menyebutkan satu pun bidang dari rencana.',
     reportNote:
       'Dibuat tanpa model bahasa: setiap kalimat dikutip apa adanya dari bagian bernomor yang dirujuk.',
@@ -204,8 +227,26 @@ const NOTHING_TAIL = new RegExp(
   'u',
 );
 
+const SILENT_TAIL = new RegExp(
+  `^(?:${Object.values(PHRASES)
+    .map(({ silent }) => silent(''))
+    .join('|')})`,
+  'u',
+);
+
 /** An area of a plan without the offline provider's own remarks, and the documents that they name. */
-export function areaOf(text: string): { head: string; documents: string[] } {
-  const documents = SOURCES_TAIL.exec(text)?.[1]?.split(', ') ?? [];
-  return { head: text.replace(SOURCES_TAIL, '').replace(NOTHING_TAIL, ''), documents };
+export function areaOf(text: string): { head: string; documents: string[]; silent: string[]; own: boolean } {
+  const [found = '', ...remarks] = (SOURCES_TAIL.exec(text)?.[1] ?? '').split('; ');
+  const silent = remarks.filter((remark) => SILENT_TAIL.test(remark)).at(-1);
+  const head = text.replace(SOURCES_TAIL, '').replace(NOTHING_TAIL, '');
+  return {
+    head,
+    documents: listed(found),
+    silent: listed(silent?.replace(SILENT_TAIL, '') ?? ''),
+    own: head !== text,
+  };
+}
+
+function listed(names: string): string[] {
+  return names.split(', ').filter((name) => name !== '');
 }

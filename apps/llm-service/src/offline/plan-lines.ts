@@ -46,6 +46,15 @@ export function itemsOf({ parts }: PlanLines): PlanItem[] {
   return parts.flatMap((part) => (part.kind === 'item' ? [part.item] : []));
 }
 
+/** What the plan puts into focus, as it says it; empty where it says nothing. */
+export function focusIn(plan: string): string {
+  const found = plan
+    .split('\n')
+    .map(labelled)
+    .find((line) => line?.label === 'focus');
+  return found?.content ?? '';
+}
+
 /** The plan as text again, its numbers in sequence. */
 export function writePlan({ style, parts }: PlanLines): string {
   let number = 0;
@@ -66,6 +75,12 @@ export function newItem(plan: PlanLines, text: string): PlanItem {
   const like = itemsOf(plan).at(-1)?.lines[0] ?? '';
   const marker = plan.style === 'plain' ? '' : (MARKER.exec(like)?.[0] ?? STANDARD[plan.style]);
   return { text: withoutMarks(text), lines: [`${marker}${text}`] };
+}
+
+/** The area with another text behind its marker; the lines under it stay. */
+export function withText(item: PlanItem, text: string): PlanItem {
+  const [first = '', ...more] = item.lines;
+  return { text: withoutMarks(text), lines: [`${MARKER.exec(first)?.[0] ?? ''}${text}`, ...more] };
 }
 
 function renumber(line: string, number: number): string {

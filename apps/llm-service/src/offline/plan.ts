@@ -1,13 +1,15 @@
 import { isBlank, type PlanRequest } from '@plangate/contracts';
-import type { Corpus } from '@plangate/research/corpus';
+import { type Corpus, nameOf } from '@plangate/research/corpus';
 import type { PlanReply } from '../planner/parse-intent.ts';
 import { isFinalRound } from '../planner/prompt.ts';
-import { type Area, areaFor, capitalised, coverageOf, subjectsOf } from './areas.ts';
+import { coverageOf } from './areas.ts';
 import { type Change, changesIn, soundsLikeApproval } from './changes.ts';
+import { type Area, areaFor } from './covering.ts';
 import { planText, shortQuery } from './first-plan.ts';
 import { languageOf } from './language.ts';
 import { PHRASES, type Phrases } from './phrases.ts';
 import { revise } from './revise.ts';
+import { capitalised, subjectsOf } from './subjects.ts';
 
 const EXAMPLES = 5;
 
@@ -42,8 +44,16 @@ function firstPlan(request: PlanRequest, corpus: Corpus, phrases: Phrases): Plan
   const coverage = coverageOf(corpus, query);
   if (coverage.areas.length > 0) return ready(planText(coverage, query, documents, phrases));
   if (isFinalRound(request)) return ready(statedPlan(request, '', corpus, phrases));
-  const examples = corpus.documents.slice(0, EXAMPLES).map(({ title }) => title);
-  return question(phrases.askWhat(shortQuery(query), documents, examples.join(', ')));
+  return question(phrases.askWhat(shortQuery(query), documents, longest(corpus).join(', ')));
+}
+
+/** The names of the documents that say most. */
+function longest(corpus: Corpus): string[] {
+  const names = corpus.documents
+    .map((document) => ({ name: nameOf(document), length: corpus.passagesOf(document.id).length }))
+    .sort((a, b) => b.length - a.length)
+    .map(({ name }) => name);
+  return [...new Set(names)].slice(0, EXAMPLES);
 }
 
 /** A plan by what the person asked for, where the documents gave none: it says where they are silent. */
@@ -57,7 +67,7 @@ function statedPlan({ query }: PlanRequest, feedback: string, corpus: Corpus, ph
   const areas: Area[] = [...distinct.values()].slice(0, 6).map((subject) => areaFor(corpus, subject));
   const whole: Area = { title: capitalised(shortQuery(query)), documents: [] };
   return planText(
-    { areas: areas.length > 0 ? areas : [whole], missing: [] },
+    { areas: areas.length > 0 ? areas : [whole], missing: [], mentioned: [] },
     query,
     corpus.documents.length,
     phrases,

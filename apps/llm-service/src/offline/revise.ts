@@ -1,16 +1,19 @@
-import type { Corpus } from '@plangate/research/corpus';
-import { areaFor } from './areas.ts';
+import { type Corpus, nameOf } from '@plangate/research/corpus';
 import type { Change } from './changes.ts';
+import { type Area, areaFor } from './covering.ts';
 import { areaText } from './first-plan.ts';
-import { keysOf, matches, wordSet } from './keys.ts';
+import { isDependent, type Keys, keysOf, matches, wordSet } from './keys.ts';
+import { documentsNamed, type Named } from './named.ts';
 import { areaOf, type Label, labelLine, labelled, type Phrases } from './phrases.ts';
 import {
+  focusIn,
   itemsOf,
   newItem,
   type PlanItem,
   type PlanLines,
   type PlanPart,
   readPlan,
+  withText,
   writePlan,
 } from './plan-lines.ts';
 
@@ -53,7 +56,8 @@ function apply(lines: PlanLines, { kind, what }: Change, corpus: Corpus, phrases
         const names = rest.map(({ text }) => areaOf(text).head);
         setLabel(lines, phrases, 'leftOut', (old) => names.reduce(withPart, old));
       }
-      putFirst(lines, fitting);
+      if (fitting.length > 0) putFirst(lines, fitting);
+      else lookIn(lines, documentsNamed(corpus, what), kind, corpus, phrases);
       setLabel(lines, phrases, 'focus', () => what);
       return [phrases.focused(what)];
   }
@@ -88,11 +92,55 @@ function isSame({ text }: PlanItem, what: string): boolean {
 }
 
 function add(lines: PlanLines, what: string, corpus: Corpus, phrases: Phrases): void {
-  const item = newItem(lines, areaText(areaFor(corpus, what), phrases));
+  const named = documentsNamed(corpus, focusIn(writePlan(lines)));
+  const others = itemsOf(lines).map(({ text }) => areaOf(text));
+  const dependent = isDependent(keysOf(what));
+  const context = dependent ? others.flatMap(({ head }) => keysOf(head)) : [];
+  const known = dependent && named.length === 0 ? others.flatMap(({ documents }) => documents) : [];
+  const wanted = named.length > 0 ? named : known.flatMap((name) => documentsNamed(corpus, name));
+  const found = areaIn(corpus, what, wanted, context);
+  const area = named.length > 0 ? found : { ...found, silent: [] };
+  const item = newItem(lines, areaText(area, phrases));
   const last = lines.parts.findLastIndex(({ kind }) => kind === 'item');
   const part: PlanPart = { kind: 'item', item };
   if (last >= 0) lines.parts.splice(last + 1, 0, part);
   else lines.parts.push(part);
+}
+
+/** The area by the documents that are wanted; by all where none of those covers it. */
+function areaIn(corpus: Corpus, subject: string, wanted: readonly Named[], context: Keys = []): Area {
+  if (wanted.length === 0) return areaFor(corpus, subject, { context });
+  const documentIds = wanted.flatMap(({ documents }) => documents.map(({ id }) => id));
+  const area = areaFor(corpus, subject, { documentIds, context });
+  const silent = wanted
+    .filter(({ documents }) => !documents.some((document) => area.documents.includes(nameOf(document))))
+    .map(({ name }) => name);
+  return { ...(area.documents.length > 0 ? area : areaFor(corpus, subject, { context })), silent };
+}
+
+/** Areas in the plan's own words get the documents that are wanted, those that most of them cover first. */
+function lookIn(
+  lines: PlanLines,
+  wanted: readonly Named[],
+  kind: 'focus' | 'only',
+  corpus: Corpus,
+  phrases: Phrases,
+): void {
+  if (wanted.length === 0) return;
+  const covered = new Map<PlanItem, number>();
+  for (const item of itemsOf(lines)) {
+    const { head, own } = areaOf(item.text);
+    const area = areaIn(corpus, head, wanted);
+    const silent = area.silent?.length ?? 0;
+    covered.set(item, wanted.length - silent);
+    if (!own) continue;
+    const documents = kind === 'only' && silent === wanted.length ? [] : area.documents;
+    Object.assign(item, withText(item, areaText({ ...area, title: head, documents }, phrases)));
+  }
+  putFirst(
+    lines,
+    itemsOf(lines).toSorted((a, b) => (covered.get(b) ?? 0) - (covered.get(a) ?? 0)),
+  );
 }
 
 function drop(lines: PlanLines, items: readonly PlanItem[]): void {

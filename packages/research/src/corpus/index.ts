@@ -8,6 +8,7 @@ import { MAX_FILE_BYTES, readDocument } from './read.ts';
 import { buildSearch, type SearchOptions } from './search.ts';
 
 export type { Folder } from './files.ts';
+export { nameOf, namesOf } from './names.ts';
 export type { SearchOptions } from './search.ts';
 export { MAX_FILE_BYTES };
 
