@@ -1,12 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { configFile, loadSettings, loadStrategies, PROJECT_FOLDER, Settings } from '../src/index.ts';
 
+const folder = mkdtempSync(join(tmpdir(), 'plangate-settings-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+let files = 0;
+
 function file(text: string): string {
-  const path = join(mkdtempSync(join(tmpdir(), 'plangate-settings-')), 'plangate.yaml');
+  files += 1;
+  const path = join(folder, `${files}.yaml`);
   writeFileSync(path, text);
   return path;
 }
