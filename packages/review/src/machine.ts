@@ -1,16 +1,10 @@
 import { type Refusal, refuse } from '@plangate/contracts';
 import type { KeyedEvent } from '@plangate/events';
-import type { Command, CommandType, HashedText } from './commands.ts';
+import type { Command, CommandType } from './commands.ts';
 import { ifMatchAllows } from './if-match.ts';
+import { bump, decided, emptyState, timestamp, withAnswer, withPlan } from './next-state.ts';
 import * as announce from './review-events.ts';
-import {
-  type Decision,
-  feedbacksUsed,
-  type PlanVersion,
-  type ReviewOrigin,
-  type ReviewState,
-  STATE_FORMAT,
-} from './state.ts';
+import { feedbacksUsed, type PlanVersion, type ReviewState } from './state.ts';
 
 /** All that a decision depends on; `now` is the store's clock in milliseconds. */
 export interface Situation {
@@ -158,7 +152,7 @@ function approve(situation: Situation, state: ReviewState, command: Of<'approve'
   }
   if (situation.feedbackInFlight) return refuse(409, 'feedback_in_flight', IN_FLIGHT_APPROVE, version);
   if (state.current_plan === '') return refuse(400, 'no_plan', NO_PLAN, version);
-  const next = withDecision(state, 'approved', situation.now, command, 'approve');
+  const next = decided(bump(state, { status: 'approved' }), 'approve', command, situation.now);
   return changed(next, [], { undelivered: true });
 }
 
@@ -166,7 +160,7 @@ function reject(state: ReviewState, now: number, command: Of<'reject'>): Outcome
   if (state.status === 'rejected') return unchanged(state);
   const refusal = refuseUnlessReviewing(state) ?? refuseStale(state, command.ifMatch, CONFLICT);
   if (refusal) return refusal;
-  const next = withDecision(state, 'rejected', now, command, 'reject');
+  const next = decided(bump(state, { status: 'rejected' }), 'reject', command, now);
   return changed(next, [announce.planRejected(next, command.by, command.reason)], { undelivered: true });
 }
 
@@ -184,7 +178,10 @@ function extend(state: ReviewState, now: number, command: Of<'extend'>): Outcome
 /** Ends an open review, or writes a closed one where the first plan is still being made. */
 function cancel({ state, now }: Situation, command: Of<'cancel'>): Allowed {
   if (state && state.status !== 'reviewing') return unchanged(state);
-  const next = withDecision(state, 'cancelled', now, command, 'cancel');
+  const closed: ReviewState = state
+    ? bump(state, { status: 'cancelled' })
+    : { ...emptyState(command.origin, now), status: 'cancelled' };
+  const next = decided(closed, 'cancel', command, now);
   return changed(next, [announce.reviewCancelled(next, command.by, command.reason)], { undelivered: true });
 }
 
@@ -238,96 +235,6 @@ function refuseStale(state: ReviewState, ifMatch: string | null | undefined, tex
     : refuse(409, 'version_conflict', text, { version: state.version });
 }
 
-/** The state with what a model answered: only `ready` makes a plan, a question never replaces one. */
-function withAnswer(
-  state: ReviewState,
-  now: number,
-  { answer, sha256 }: Pick<Of<'create'>, 'answer' | 'sha256'>,
-  final: boolean,
-): { state: ReviewState; plan: PlanVersion | undefined } {
-  const briefed = answer.research_brief ? { ...state, research_brief: answer.research_brief } : state;
-  const ready = answer.intent === 'ready' || final;
-  const keepsPlan = answer.intent === 'ready' && answer.plan === null && state.current_plan !== '';
-  if (!ready || (answer.plan === null && !keepsPlan && !final)) {
-    return { state: { ...briefed, intent: 'feedback' }, plan: undefined };
-  }
-  if (keepsPlan) return { state: { ...briefed, intent: 'ready' }, plan: undefined };
-  const text = answer.plan ?? answer.message;
-  return withPlan({ ...briefed, intent: 'ready' }, { text, sha256 }, 'assistant', now);
-}
-
-function withPlan(
-  state: ReviewState,
-  { text, sha256 }: HashedText,
-  author: PlanVersion['author'],
-  now: number,
-  by?: string,
-): { state: ReviewState; plan: PlanVersion } {
-  return {
-    state: { ...state, current_plan: text, plan_sha256: sha256, plan_version: state.version },
-    plan: {
-      version: state.version,
-      text,
-      sha256,
-      author,
-      ...(by === undefined ? {} : { by }),
-      created_at: timestamp(now),
-    },
-  };
-}
-
-function withDecision(
-  state: ReviewState | null,
-  status: 'approved' | 'rejected' | 'cancelled',
-  now: number,
-  command: Of<'approve'> | Of<'reject'> | Of<'cancel'>,
-  action: Decision['action'],
-): ReviewState {
-  const base =
-    state === null && command.type === 'cancel'
-      ? { ...emptyState(command.origin, now), status }
-      : bump(state as ReviewState, { status });
-  const reason = command.type === 'approve' ? undefined : command.reason;
-  const decision: Decision = {
-    id: command.decisionId,
-    action,
-    by: command.by,
-    at: timestamp(now),
-    version: base.version,
-    plan_sha256: base.plan_sha256,
-    ...(reason ? { reason } : {}),
-  };
-  return { ...base, decision };
-}
-
-function emptyState(origin: ReviewOrigin, now: number): ReviewState {
-  return {
-    format: STATE_FORMAT,
-    workflow_id: origin.workflowId,
-    owner: origin.owner,
-    query: origin.query,
-    status: 'reviewing',
-    round: 0,
-    version: 1,
-    content_version: 1,
-    intent: '',
-    current_plan: '',
-    plan_version: 0,
-    plan_sha256: '',
-    rounds: [],
-    max_rounds: origin.maxRounds,
-    created_at: timestamp(now),
-    expires_at: timestamp(now),
-    decision: null,
-  };
-}
-
-/** The next version with `change`; what it changes is content, so a feedback in flight is overtaken by it. */
-function bump(state: ReviewState, change: Partial<ReviewState>): ReviewState {
-  const version = state.version + 1;
-  return { ...state, ...change, version, content_version: version };
-}
-
 function unchanged(state: ReviewState): Allowed {
   return { ok: true, state, transition: null };
 }
@@ -343,8 +250,4 @@ function changed(
     state,
     transition: { state, events, ...(plan ? { plan } : {}), ...(undelivered ? { undelivered } : {}) },
   };
-}
-
-function timestamp(ms: number): string {
-  return new Date(ms).toISOString();
 }

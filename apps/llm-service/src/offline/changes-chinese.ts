@@ -1,4 +1,4 @@
-import type { Change } from './changes.ts';
+import type { Change } from './change.ts';
 
 const LEAD = '^(?:请|請|麻烦|再|也|还|還|并且|并|然后|同时|另外|希望|我想|我要|能否|可以|应该|最好|你|要)*';
 const DROP = '删除|刪除|删掉|删去|去掉|去除|移除|排除|忽略|省略|跳过|剔除';

@@ -1,4 +1,4 @@
-import type { Change } from './changes.ts';
+import type { Change } from './change.ts';
 
 /** A noun that acts as a verb only where a verb ending or the end of the order follows. */
 const ACTED = String.raw`(?=し|す|せ|を?(?:お願い|願い)|で[、。]|[、。！!\s]|$)`;

@@ -1,4 +1,4 @@
-import type { Change } from './changes.ts';
+import type { Change } from './change.ts';
 
 /** Where a verb may stand to be an order: at the start of a clause, or after words that lead one in. */
 const LEAD = String.raw`(?:^|[,;:]\s*|\s(?:-|–|—)\s+|\b(?:and|but|then|also|please|should|kindly|just|let's|let us|(?:can|could|would|must|should) you|(?:i|we)(?:'d| would) like(?: you)? to|i want(?: you)? to|we (?:should|need to)|dan|tetapi|tapi|lalu|juga|tolong|mohon|silakan|harap|saja|kemudian)\s+)`;

@@ -1,12 +1,7 @@
+import type { Change } from './change.ts';
 import { changesInChinese } from './changes-chinese.ts';
 import { changesInJapanese } from './changes-japanese.ts';
 import { changesInLatin } from './changes-latin.ts';
-
-/** What a person wants changed; `only` is a focus that shuts out the rest. */
-export interface Change {
-  kind: 'add' | 'drop' | 'focus' | 'only' | 'keep';
-  what: string;
-}
 
 const LONGEST_SUBJECT = 200;
 /** Of a longer sentence only the start is read for orders. */

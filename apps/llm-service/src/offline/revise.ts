@@ -1,5 +1,5 @@
 import { type Corpus, nameOf } from '@plangate/research/corpus';
-import type { Change } from './changes.ts';
+import type { Change } from './change.ts';
 import { type Area, areaFor } from './covering.ts';
 import { areaText } from './first-plan.ts';
 import { isDependent, type Keys, keysOf, matches, wordSet } from './keys.ts';
