@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { atMost } from './limited-text.ts';
 import { cleanText, codePoints, isBlank, utf8Bytes } from './text.ts';
 
 export const ReviewStatus = z.enum(['reviewing', 'approved', 'rejected', 'cancelled', 'timed_out']);
@@ -127,30 +128,16 @@ function requiredText(error: string) {
 
 const FeedbackAction = z.object({
   action: z.literal('feedback'),
-  message: requiredText(FEEDBACK_TEXT).superRefine((text, context) => {
-    const length = utf8Bytes(text);
-    if (length > FEEDBACK_LIMIT_BYTES) {
-      context.addIssue({
-        code: 'custom',
-        message: 'message exceeds maximum length (10KB)',
-        params: { limit: FEEDBACK_LIMIT_BYTES, length },
-      });
-    }
-  }),
+  message: requiredText(FEEDBACK_TEXT).superRefine(
+    atMost(FEEDBACK_LIMIT_BYTES, utf8Bytes, 'message exceeds maximum length (10KB)'),
+  ),
 });
 
 const EditAction = z.object({
   action: z.literal('edit'),
-  plan: requiredText(EDIT_TEXT).superRefine((text, context) => {
-    const length = utf8Bytes(text);
-    if (length > PLAN_LIMIT_BYTES) {
-      context.addIssue({
-        code: 'custom',
-        message: 'plan exceeds maximum length (64KB)',
-        params: { limit: PLAN_LIMIT_BYTES, length },
-      });
-    }
-  }),
+  plan: requiredText(EDIT_TEXT).superRefine(
+    atMost(PLAN_LIMIT_BYTES, utf8Bytes, 'plan exceeds maximum length (64KB)'),
+  ),
 });
 
 const RejectAction = z.object({
@@ -158,16 +145,9 @@ const RejectAction = z.object({
   reason: z
     .string({ error: 'Invalid request body' })
     .transform(cleanText)
-    .superRefine((text, context) => {
-      const length = codePoints(text);
-      if (length > REASON_LIMIT_CHARACTERS) {
-        context.addIssue({
-          code: 'custom',
-          message: 'reason exceeds maximum length (2000 characters)',
-          params: { limit: REASON_LIMIT_CHARACTERS, length },
-        });
-      }
-    })
+    .superRefine(
+      atMost(REASON_LIMIT_CHARACTERS, codePoints, 'reason exceeds maximum length (2000 characters)'),
+    )
     .nullish(),
 });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Id } from './ids.ts';
+import { atMost } from './limited-text.ts';
 import { Citation, STRATEGIES, StrategyName, Verification } from './research.ts';
 import { REASON_LIMIT_CHARACTERS } from './review.ts';
 import { cleanText, codePoints, isBlank } from './text.ts';
@@ -177,16 +178,9 @@ export const ControlBody = z.object(
     reason: z
       .string({ error: INVALID_BODY })
       .transform(cleanText)
-      .superRefine((text, context) => {
-        const length = codePoints(text);
-        if (length > REASON_LIMIT_CHARACTERS) {
-          context.addIssue({
-            code: 'custom',
-            message: 'reason exceeds maximum length (2000 characters)',
-            params: { limit: REASON_LIMIT_CHARACTERS, length },
-          });
-        }
-      })
+      .superRefine(
+        atMost(REASON_LIMIT_CHARACTERS, codePoints, 'reason exceeds maximum length (2000 characters)'),
+      )
       .nullish(),
   },
   { error: INVALID_BODY },
