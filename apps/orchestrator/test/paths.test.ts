@@ -53,6 +53,12 @@ async function record(run: Run, name: string): Promise<void> {
   await writeFile(new URL(`${name}.json`, HISTORIES), `${json}\n`);
 }
 
+/** How often the engine has tried the activity that is waiting for its next try. */
+async function planAttempts(run: Run): Promise<number> {
+  const { raw } = await run.handle.describe();
+  return raw.pendingActivities?.[0]?.attempt ?? 0;
+}
+
 const REVIEWED = { require_review: true };
 
 describe('a reviewed research task', () => {
@@ -265,6 +271,19 @@ describe('a reviewed research task', () => {
     expect((await bench.reviews.load(run.id)).state).toBeNull();
     await expectEnd(run, 'WORKFLOW_FAILED');
     await record(run, 'planning-failed');
+  });
+
+  it('a model service that was away for long does not use up the tries that a failing model has', async () => {
+    const failure = { do: 'json', status: 401, body: { error: {} } } as const;
+    bench.provider.script(failure, failure, ready());
+    const { llmService } = bench.stack.apps;
+    await llmService.kill();
+    const run = await bench.submit(REVIEWED);
+    await vi.waitUntil(async () => (await planAttempts(run)) > 3, { timeout: 20_000, interval: 200 });
+    await llmService.restart();
+    expect((await run.opened()).current_plan).toBe(PLAN);
+    await run.cancel();
+    await run.ended();
   });
 
   it('research fails: FAILED with a short reason, one error event before the terminal one', async () => {

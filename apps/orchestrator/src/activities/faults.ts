@@ -1,29 +1,28 @@
 import { LlmServiceError } from '@plangate/service';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 
-/** How often a provider that answers with a failure is asked again. */
-const PROVIDER_ATTEMPTS = 3;
+/** Pauses in milliseconds before a model that failed is asked again. */
+const PAUSES_MS = [1_000, 2_000];
 const HEARTBEAT_EVERY_MS = 2_000;
 
 /**
- * A call to llm-service inside an activity: heartbeats while it lasts, ends with the activity's cancel, and turns
- * faults into failures that say whether another attempt can help. The message may be shown to the person who asked.
+ * A call to llm-service inside an activity: heartbeats while it lasts and ends with the activity's cancel. A model
+ * that fails is asked three times in all, and then the activity has failed for good; while the service is away the
+ * engine tries the activity again. The message may be shown to the person who asked.
  */
 export async function askModel<T>(what: string, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const context = Context.current();
   return withHeartbeat(async () => {
-    try {
-      return await call(context.cancellationSignal);
-    } catch (error) {
-      if (context.cancellationSignal.aborted || !(error instanceof LlmServiceError)) throw error;
-      context.log.warn('model call failed', { what, kind: error.kind, reason: error.message });
-      const nonRetryable =
-        error.kind === 'refused' || (error.kind === 'failed' && context.info.attempt >= PROVIDER_ATTEMPTS);
-      throw ApplicationFailure.create({
-        message: MESSAGES[error.kind](what),
-        type: `llm_${error.kind}`,
-        nonRetryable,
-      });
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await call(context.cancellationSignal);
+      } catch (error) {
+        if (context.cancellationSignal.aborted || !(error instanceof LlmServiceError)) throw error;
+        context.log.warn('model call failed', { what, kind: error.kind, reason: error.message });
+        const pause = PAUSES_MS[tries - 1];
+        if (error.kind !== 'failed' || pause === undefined) throw failureOf(error.kind, what);
+        await context.sleep(pause);
+      }
     }
   });
 }
@@ -44,3 +43,11 @@ const MESSAGES: Record<LlmServiceError['kind'], (what: string) => string> = {
   failed: (what) => `the model failed to ${what}`,
   refused: (what) => `the model service is not able to ${what}: check its settings`,
 };
+
+function failureOf(kind: LlmServiceError['kind'], what: string): ApplicationFailure {
+  return ApplicationFailure.create({
+    message: MESSAGES[kind](what),
+    type: `llm_${kind}`,
+    nonRetryable: kind !== 'away',
+  });
+}

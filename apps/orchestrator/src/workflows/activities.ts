@@ -12,19 +12,11 @@ export const stores = proxyActivities<Activities>({
   retry: PATIENT,
 });
 
-/** The first plan: tried while llm-service is away, given up for good when the provider keeps failing. */
-export const planner = proxyActivities<Activities>({
-  startToCloseTimeout: '90 seconds',
-  scheduleToCloseTimeout: '10 minutes',
-  heartbeatTimeout: HEARTBEAT,
-  retry: { initialInterval: '1 second', maximumInterval: '10 seconds' },
-});
-
 /**
- * Questions, searches, writing: tried while Redis or llm-service is away, given up for good when the provider keeps
+ * Planning, questions, searches, writing: tried while Redis or llm-service is away, given up when a model keeps
  * failing; then the task fails with the reason of the last try.
  */
-export const researcher = proxyActivities<Activities>({
+export const agents = proxyActivities<Activities>({
   startToCloseTimeout: '10 minutes',
   scheduleToCloseTimeout: '30 minutes',
   heartbeatTimeout: HEARTBEAT,

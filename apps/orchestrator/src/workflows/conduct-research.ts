@@ -2,7 +2,7 @@ import type { NewEvent, Question, TaskInput } from '@plangate/contracts';
 import type { Finding } from '@plangate/research';
 import { isCancellation } from '@temporalio/workflow';
 import type { ChosenPlan, WorkflowEnd } from '../activities/index.ts';
-import { researcher, stores } from './activities.ts';
+import { agents, stores } from './activities.ts';
 import type { TaskControl } from './control.ts';
 import { reasonOf } from './lifecycle.ts';
 
@@ -16,9 +16,9 @@ export async function conductResearch(
   plan: ChosenPlan,
 ): Promise<WorkflowEnd> {
   try {
-    const questions = await control.step(() => researcher.decomposePlan(input, plan));
+    const questions = await control.step(() => agents.decomposePlan(input, plan));
     const findings = await answerAll(input, control, questions);
-    return await control.step(() => researcher.writeReport(input, plan, findings));
+    return await control.step(() => agents.writeReport(input, plan, findings));
   } catch (error) {
     if (isCancellation(error)) throw error;
     return { kind: 'research_failed', reason: reasonOf(error) };
@@ -37,13 +37,13 @@ async function answerAll(input: TaskInput, control: TaskControl, questions: Ques
   };
   const agent = async () => {
     for (const [index, question] of queue) {
-      findings[index] = await control.step(() => researcher.researchQuestion(input, question));
+      findings[index] = await control.step(() => agents.researchQuestion(input, question));
       done += 1;
       await announce(progress(done, questions.length), `progress:${done}`);
     }
   };
-  const agents = Math.min(input.strategy.max_concurrent_agents, questions.length);
-  await Promise.all(Array.from({ length: agents }, agent));
+  const count = Math.min(input.strategy.max_concurrent_agents, questions.length);
+  await Promise.all(Array.from({ length: count }, agent));
   return findings;
 }
 

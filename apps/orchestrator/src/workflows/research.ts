@@ -1,7 +1,7 @@
 import type { TaskInput } from '@plangate/contracts';
 import { isCancellation, log } from '@temporalio/workflow';
 import type { ChosenPlan, OpenedReview, WorkflowEnd } from '../activities/index.ts';
-import { planner, stores } from './activities.ts';
+import { agents, stores } from './activities.ts';
 import { conductResearch } from './conduct-research.ts';
 import { TaskControl } from './control.ts';
 import { runTask } from './lifecycle.ts';
@@ -33,7 +33,7 @@ export async function ResearchWorkflow(input: TaskInput): Promise<string> {
 async function researchAtOnce(input: TaskInput, control: TaskControl): Promise<WorkflowEnd> {
   let plan: ChosenPlan;
   try {
-    plan = await control.step(() => planner.makePlan(input));
+    plan = await control.step(() => agents.makePlan(input));
   } catch (error) {
     return planFailed(error);
   }
@@ -47,7 +47,7 @@ async function researchAfterReview(
 ): Promise<WorkflowEnd> {
   let opened: OpenedReview;
   try {
-    opened = await planner.openReview(input);
+    opened = await agents.openReview(input);
   } catch (error) {
     return planFailed(error);
   }

@@ -1,7 +1,7 @@
 import type { TaskInput } from '@plangate/contracts';
 import { isCancellation } from '@temporalio/workflow';
 import type { WorkflowEnd } from '../activities/index.ts';
-import { researcher } from './activities.ts';
+import { agents } from './activities.ts';
 import { TaskControl } from './control.ts';
 import { reasonOf, runTask } from './lifecycle.ts';
 
@@ -13,7 +13,7 @@ export async function TaskWorkflow(input: TaskInput): Promise<string> {
 
 async function answer(input: TaskInput, control: TaskControl): Promise<WorkflowEnd> {
   try {
-    return await control.step(() => researcher.answerTask(input));
+    return await control.step(() => agents.answerTask(input));
   } catch (error) {
     if (isCancellation(error)) throw error;
     return { kind: 'answer_failed', reason: reasonOf(error) };
