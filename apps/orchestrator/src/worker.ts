@@ -6,6 +6,8 @@ import type { Activities } from './activities/index.ts';
 
 /** Workflows kept in memory: thousands wait for people at the same time, and waking one costs less than replaying it. */
 const CACHED_WORKFLOWS = 2_000;
+/** How long a waiting workflow stays with a worker that may have died before another one takes it. */
+const STICKY = '3 seconds';
 const SHUTDOWN_GRACE = '10 seconds';
 const RECONNECT_MS = 1_000;
 
@@ -35,6 +37,7 @@ export async function startWorker(
           workflowsPath: fileURLToPath(new URL('./workflows/index.ts', import.meta.url)),
           activities,
           maxCachedWorkflows: CACHED_WORKFLOWS,
+          stickyQueueScheduleToStartTimeout: STICKY,
           maxConcurrentWorkflowTaskExecutions: 40,
           maxConcurrentActivityTaskExecutions: 100,
           shutdownGraceTime: SHUTDOWN_GRACE,
