@@ -9,7 +9,8 @@ export type ShapedContext = { ok: true; context: Record<string, unknown> } | Ref
 
 /**
  * The context of a submission as it is stored: its texts cleaned like all untrusted text, its size and depth
- * bounded, and without a key that could change an object's prototype on a later copy (400 where it has one).
+ * bounded. A key that could change an object's prototype on a later copy, and two keys that are the same once they
+ * are cleaned, are refused (400): nothing may take another value's place unseen.
  */
 export function shapeContext(given: Record<string, unknown>): ShapedContext {
   if (isDeeperThan(given, CONTEXT_LIMIT_DEPTH)) {
@@ -43,7 +44,7 @@ function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-const UNSAFE = Symbol('unsafe key');
+const UNSAFE = Symbol('key that is unsafe or stands twice');
 
 function cleaned(value: unknown): unknown {
   if (typeof value === 'string') return cleanText(value);
@@ -56,7 +57,7 @@ function cleaned(value: unknown): unknown {
   for (const [name, member] of Object.entries(value)) {
     const key = cleanText(name);
     const clean = cleaned(member);
-    if (key === '__proto__' || clean === UNSAFE) return UNSAFE;
+    if (key === '__proto__' || Object.hasOwn(result, key) || clean === UNSAFE) return UNSAFE;
     result[key] = clean;
   }
   return result;

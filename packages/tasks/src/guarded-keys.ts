@@ -54,7 +54,9 @@ function nearestGuarded(key: string): string | null {
   return nearest;
 }
 
-/** Takes away case, camel case, separators and full-width forms, so that only letters are left to compare. */
+const NO_LETTERS = /[-_\p{White_Space}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** Takes away case, camel case, separators, invisible and full-width forms, so that only letters are left. */
 function fold(key: string): string {
-  return key.normalize('NFKC').toLowerCase().replace(/[-_]/g, '');
+  return key.normalize('NFKC').toLowerCase().replace(NO_LETTERS, '');
 }

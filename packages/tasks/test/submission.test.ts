@@ -216,6 +216,20 @@ describe('a context from outside', () => {
     ).toBeNull();
   });
 
+  it('two keys that are one after cleaning are refused: neither takes the place of the other', () => {
+    const context = { require_review: true, 'require_review\u0000': false };
+    expect(refused({ query: 'q', context })).toBe('Invalid request body');
+  });
+
+  it.each(['require_review\u200b\u200b\u200b', ' require_review', 'require\u00ad\u00ad\u00adreview'])(
+    'invisible letters do not hide a misspelt gate: %j',
+    (key) => {
+      expect(refused({ query: 'q', context: { [key]: true } })).toContain(
+        "did you mean 'context.require_review'",
+      );
+    },
+  );
+
   it('is judged after cleaning, so that hidden characters do not hide a key', () => {
     const context = { '\u0000\u0001\u0002require_review': true };
     expect(accepted({ query: 'q', context }).review).not.toBeNull();
