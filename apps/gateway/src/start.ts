@@ -1,9 +1,8 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { StrategyPresets } from '@plangate/contracts';
 import { EventHub, EventLog } from '@plangate/events/redis';
-import { apiKeyStore, byCredential, skipAuth, stoppable } from '@plangate/http';
+import { apiKeyStore, byCredential, createHttpServer, skipAuth, stoppable } from '@plangate/http';
 import { connectRedis } from '@plangate/redis';
 import { createFeedbackLock, ReviewStore } from '@plangate/review/redis';
 import { createLlmClient, type Logger, type Settings } from '@plangate/service';
@@ -87,7 +86,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     work,
     stopping: stopping.signal,
   });
-  const server = createServer(gateway.handler);
+  const server = createHttpServer(gateway.handler);
   const stopper = stoppable(server, { limitMs: stopLimitMs });
   stopper.onStop(() => {
     stopping.abort();

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { stoppable } from '@plangate/http';
+import { createHttpServer, stoppable } from '@plangate/http';
 import { openCorpus } from '@plangate/research/corpus';
 import { configFile, loadSettings, PROJECT_FOLDER, runService, SettingsError } from '@plangate/service';
 import { buildAgent } from './build-agent.ts';
@@ -24,7 +23,7 @@ await runService('llm-service', async (log) => {
     documents: () => corpus,
   };
 
-  const server = createServer(createApp({ agent, log, checks }));
+  const server = createHttpServer(createApp({ agent, log, checks }));
   const { stop } = stoppable(server);
   server.listen(llm_service.port, llm_service.host);
   await once(server, 'listening');

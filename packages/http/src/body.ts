@@ -24,9 +24,10 @@ const bodies = new WeakMap<IncomingMessage, Promise<Buffer>>();
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The body as a JSON object. Lone surrogates survive (cleaning is the schema's job), `__proto__` members are
- * dropped, of a repeated member the last one counts.
- * @throws {HttpError} 415 not `application/json`, 413 too large, 400 anything that is not a JSON object
+ * The body as a JSON object. Lone surrogates survive (cleaning is the schema's job), of a repeated member the
+ * last one counts.
+ * @throws {HttpError} 415 not `application/json`, 413 too large, 400 anything that is not a JSON object, or has a
+ * `__proto__` member
  */
 export async function readJsonObject(
   req: IncomingMessage,
@@ -96,16 +97,15 @@ function parseObject(bytes: Buffer): Record<string, unknown> {
     throw invalidBody();
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidBody();
-  makeHarmless(value, 1);
+  refuseHarmful(value, 1);
   return value as Record<string, unknown>;
 }
 
-/** Drops `__proto__` members, which would change the prototype of an object that they are assigned to. */
-function makeHarmless(value: object, depth: number): void {
-  if (depth > MAX_DEPTH) throw invalidBody();
-  Reflect.deleteProperty(value, '__proto__');
+/** A `__proto__` member would change the prototype of an object that it is assigned to. */
+function refuseHarmful(value: object, depth: number): void {
+  if (depth > MAX_DEPTH || Object.hasOwn(value, '__proto__')) throw invalidBody();
   for (const member of Object.values(value)) {
-    if (typeof member === 'object' && member !== null) makeHarmless(member, depth + 1);
+    if (typeof member === 'object' && member !== null) refuseHarmful(member, depth + 1);
   }
 }
 

@@ -31,4 +31,5 @@ export { loggedPath, logRequests, noteWorkflow } from './log-requests.ts';
 export { compose, type Middleware, requestTarget } from './middleware.ts';
 export { requestId, requestIdOf, type Trace, traceOf } from './request-id.ts';
 export { sendJson } from './send-json.ts';
+export { createHttpServer } from './server.ts';
 export { type StoppableServer, stoppable } from './shutdown.ts';

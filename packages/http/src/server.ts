@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  STATUS_CODES,
+} from 'node:http';
+import type { Duplex } from 'node:stream';
+import { HttpError, sendError } from './errors.ts';
+
+/**
+ * An HTTP server that answers in the one error shape also where Node would answer by itself, with an empty body: a
+ * request that is no HTTP, too large a head, one that is too slow, an expectation that nobody can meet, and a
+ * missing or repeated `Host` (RFC 9112 §3.2).
+ */
+export function createHttpServer(handler: RequestListener): Server {
+  const server = createServer({ requireHostHeader: false }, (req, res) => {
+    const refusal = refuseHost(req);
+    if (!refusal) return handler(req, res);
+    res.setHeader('X-Request-ID', randomUUID());
+    sendError(res, refusal);
+  });
+  server.on('checkExpectation', (_req, res) => {
+    res.setHeader('X-Request-ID', randomUUID());
+    sendError(res, new HttpError(417, 'expectation_failed', 'Expectation failed'));
+  });
+  server.on('clientError', answerBroken);
+  return server;
+}
+
+function refuseHost(req: IncomingMessage): HttpError | null {
+  const hosts = req.headersDistinct['host'] ?? [];
+  if (hosts.length === 1 || (hosts.length === 0 && req.httpVersion === '1.0')) return null;
+  return new HttpError(400, 'bad_request', 'Bad request');
+}
+
+/** Codes of Node's parser that are not simply a bad request. */
+const FAULTS: Record<string, [status: number, code: string, text: string]> = {
+  HPE_HEADER_OVERFLOW: [431, 'headers_too_large', 'Request header fields too large'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'request_timeout', 'Request timeout'],
+};
+
+function answerBroken(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, code, text] = FAULTS[error.code ?? ''] ?? [400, 'bad_request', 'Bad request'];
+  const body = JSON.stringify({ error: text, code });
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-ID: ${randomUUID()}`,
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
