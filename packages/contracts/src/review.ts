@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { atMost } from './limited-text.ts';
-import { cleanText, codePoints, isBlank, utf8Bytes } from './text.ts';
+import { atMost, Reason } from './limited-text.ts';
+import { cleanText, isBlank, utf8Bytes } from './text.ts';
 
 export const ReviewStatus = z.enum(['reviewing', 'approved', 'rejected', 'cancelled', 'timed_out']);
 export type ReviewStatus = z.infer<typeof ReviewStatus>;
@@ -88,7 +88,7 @@ export const AuditEntry = z.object({
   n: z.int().positive(),
   /** RFC 3339, the store's clock. */
   at: z.string(),
-  /** User of the credential; `system` for what nobody asked for. */
+  /** User of the credential; `system` for what nobody asked for, `another user` for one who is not the owner. */
   by: z.string(),
   action: z.string(),
   outcome: z.enum(['accepted', 'refused']),
@@ -110,7 +110,6 @@ export const AuditList = z.object({ entries: z.array(AuditEntry) });
 
 export const FEEDBACK_LIMIT_BYTES = 10_240;
 export const PLAN_LIMIT_BYTES = 65_536;
-export const REASON_LIMIT_CHARACTERS = 2_000;
 export const MAX_REVIEW_SECONDS = 2_592_000;
 
 const ACTION_TEXT = "action must be 'feedback' or 'approve'";
@@ -142,13 +141,7 @@ const EditAction = z.object({
 
 const RejectAction = z.object({
   action: z.literal('reject'),
-  reason: z
-    .string({ error: 'Invalid request body' })
-    .transform(cleanText)
-    .superRefine(
-      atMost(REASON_LIMIT_CHARACTERS, codePoints, 'reason exceeds maximum length (2000 characters)'),
-    )
-    .nullish(),
+  reason: Reason,
 });
 
 const ExtendAction = z.object({

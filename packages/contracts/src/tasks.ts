@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { Id } from './ids.ts';
-import { atMost } from './limited-text.ts';
+import { Reason } from './limited-text.ts';
 import { Citation, STRATEGIES, StrategyName, Verification } from './research.ts';
-import { REASON_LIMIT_CHARACTERS } from './review.ts';
 import { cleanText, codePoints, isBlank } from './text.ts';
 
 const QUERY_LIMIT_CHARACTERS = 10_000;
@@ -173,18 +172,7 @@ export const NO_CONTROL: ControlState = {
 };
 
 /** Body of `POST …/cancel|pause|resume`, which may be absent. */
-export const ControlBody = z.object(
-  {
-    reason: z
-      .string({ error: INVALID_BODY })
-      .transform(cleanText)
-      .superRefine(
-        atMost(REASON_LIMIT_CHARACTERS, codePoints, 'reason exceeds maximum length (2000 characters)'),
-      )
-      .nullish(),
-  },
-  { error: INVALID_BODY },
-);
+export const ControlBody = z.object({ reason: Reason }, { error: INVALID_BODY });
 
 /** 202 of cancel, pause and resume. */
 export const ControlAnswer = z.object({ success: z.literal(true), message: z.string(), task_id: z.string() });

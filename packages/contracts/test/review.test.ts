@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ReviewAction } from '../src/index.ts';
+import { ControlBody, ReviewAction } from '../src/index.ts';
 
 function errorOf(body: unknown): string | undefined {
   return ReviewAction.safeParse(body).error?.issues[0]?.message;
@@ -33,6 +33,11 @@ describe('the body of a review POST (contract §2.2)', () => {
     const issue = ReviewAction.safeParse({ action: 'feedback', message: '研'.repeat(3_414) }).error
       ?.issues[0];
     expect(issue).toMatchObject({ params: { limit: 10_240, length: 10_242 } });
+  });
+
+  it.each(['', ' \u3000 ', '\u200b'])('a blank reason %j counts as none', (reason) => {
+    expect(ReviewAction.parse({ action: 'reject', reason })).toEqual({ action: 'reject' });
+    expect(ControlBody.parse({ reason }).reason).toBeUndefined();
   });
 
   it('P17 other fields are ignored, an approver by name too', () => {
