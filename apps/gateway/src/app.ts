@@ -5,6 +5,7 @@ import {
   authenticate,
   compose,
   cors,
+  type ErrorMiddleware,
   errorHandler,
   logRequests,
   loopbackOnly,
@@ -18,7 +19,7 @@ import express, { type Express } from 'express';
 import type { GatewayParts } from './parts.ts';
 import { controlRoutes } from './routes/control.ts';
 import { healthRoutes } from './routes/health.ts';
-import { idOf } from './routes/request.ts';
+import { idOf, undecodableId } from './routes/request.ts';
 import { reviewActRoute } from './routes/review-act.ts';
 import { reviewReadRoutes } from './routes/review-read.ts';
 import { streamRoute } from './routes/stream.ts';
@@ -114,9 +115,8 @@ function createApp(parts: GatewayParts, readReview: IdHandler, stream: Handler):
   route('/readiness', { get: health.readiness });
   route('/metrics', { get: health.metrics });
 
-  app.use('/api/v1/stream', authenticate(parts.authenticator, { fromQuery: true }));
-  route('/api/v1/stream/sse', { get: stream });
   app.use('/api/v1', authenticate(parts.authenticator));
+  route('/api/v1/stream/sse', { get: stream });
   route('/api/v1/tasks', { get: tasks.list, post: submit.submitTask });
   route('/api/v1/tasks/stream', { post: submit.submitAndStream });
   route('/api/v1/tasks/:id', { get: task(tasks.read) });
@@ -133,7 +133,8 @@ function createApp(parts: GatewayParts, readReview: IdHandler, stream: Handler):
   route('/api/v1/tasks/:id/review/audit', { get: reviewed(review.audit) });
 
   app.use(notFound);
-  app.use(errorHandler(parts.log));
+  const answer = errorHandler(parts.log);
+  app.use(((error, req, res, next) => answer(undecodableId(error, req), req, res, next)) as ErrorMiddleware);
   return app;
 }
 

@@ -76,6 +76,7 @@ describe('credentials', () => {
     expect((await rig.ask(`/api/v1/tasks/${task_id}${inQuery}`, { key: null })).status).toBe(401);
     const stream = `/api/v1/stream/sse${inQuery}&workflow_id=${task_id}`;
     expect((await rig.ask(stream, { key: null, method: 'HEAD' })).status).toBe(200);
+    expect((await rig.ask(stream, { key: null, method: 'POST' })).status).toBe(401);
     expect(JSON.stringify(rig.lines)).not.toContain(rig.keys.alice);
   });
 
@@ -150,7 +151,7 @@ describe('owners', () => {
 describe('order of checks', () => {
   test.each(named(TASK_ROUTES))('%s: a bad id is 400 before body and resource', async (_, route) => {
     const body = route.method === 'POST' ? { raw: '{' } : {};
-    for (const id of ['a%20b', '%F0%9F%98%80', 'x'.repeat(129), 'a%2Fb']) {
+    for (const id of ['a%20b', '%F0%9F%98%80', 'x'.repeat(129), 'a%2Fb', '%ZZ']) {
       const answer = await send(route, id, body);
       expect([answer.status, answer.json]).toEqual([
         400,
@@ -160,8 +161,10 @@ describe('order of checks', () => {
   });
 
   test.each(named(REVIEW_ROUTES))('%s: a bad id is 400 in the words of the review', async (_, route) => {
-    const answer = await send(route, 'a%20b', route.method === 'POST' ? { raw: '{' } : {});
-    expect([answer.status, answer.json.error]).toEqual([400, 'Invalid workflow ID format']);
+    for (const id of ['a%20b', '%E0%A4%A']) {
+      const answer = await send(route, id, route.method === 'POST' ? { raw: '{' } : {});
+      expect([answer.status, answer.json.error]).toEqual([400, 'Invalid workflow ID format']);
+    }
   });
 
   test('a bad body comes before an unknown task, an unknown task before another owner’s state', async () => {

@@ -1,4 +1,6 @@
-const MEMBER = /^(?:"(0|[1-9]\d*)"|(0|[1-9]\d*))$/;
+import { entityTags } from './entity-tags.ts';
+
+const VERSION = /^(?:"(0|[1-9]\d*)"|(0|[1-9]\d*))$/;
 
 /**
  * Whether an If-Match header (RFC 9110 §13.1.1, with the bare numbers that existing clients send) allows a
@@ -8,10 +10,9 @@ const MEMBER = /^(?:"(0|[1-9]\d*)"|(0|[1-9]\d*))$/;
  */
 export function ifMatchAllows(header: string | null | undefined, version: number): boolean {
   if (header === null || header === undefined) return true;
-  return header.split(',').some((member) => {
-    const tag = member.trim();
+  return entityTags(header).some((tag) => {
     if (tag === '*') return true;
-    const [, quoted, bare] = MEMBER.exec(tag) ?? [];
+    const [, quoted, bare] = VERSION.exec(tag) ?? [];
     const digits = quoted ?? bare;
     if (digits === undefined) return false;
     return digits === '0' ? version === 1 : digits === String(version);

@@ -2,6 +2,7 @@ export { refuseAccess } from './access.ts';
 export { findBrokenEntry } from './audit.ts';
 export type { Command, HashedAnswer, HashedText } from './commands.ts';
 export { diffPlans } from './diff.ts';
+export { entityTags } from './entity-tags.ts';
 export { ifMatchAllows } from './if-match.ts';
 export {
   type Allowed,

@@ -117,7 +117,7 @@ describe('the audit of a review', () => {
     expect(findBrokenEntry(accepted, sha256)).toBeNull();
   });
 
-  it('holds every refusal in a chain of its own, another user’s too', async () => {
+  it('holds every refusal in a chain of its own; of a stranger it says only that there was one', async () => {
     const from = await open();
     const { workflowId } = from;
     const eve: Caller = { owner: { user: 'eve', tenant: 'acme' }, authOff: false, requestId: 'req-2' };
@@ -128,19 +128,14 @@ describe('the audit of a review', () => {
     await submitFeedback(feedback, { workflowId, caller, ifMatch: '1', message: 'x' });
     await closeReview({ store }, from, null);
     await approvePlan(ports(), { workflowId, caller, ifMatch: undefined });
-    const { accepted, refused } = await store.audit(workflowId);
+    const { accepted, refused, foreign } = await store.audit(workflowId);
+    expect(foreign).toMatchObject([
+      { n: 1, by: 'another user', outcome: 'refused', code: 'forbidden_owner', request_id: 'req-2' },
+    ]);
     expect(refused).toMatchObject([
-      {
-        n: 1,
-        by: 'eve',
-        action: 'approve',
-        outcome: 'refused',
-        code: 'forbidden_owner',
-        request_id: 'req-2',
-      },
-      { n: 2, by: 'ada', action: 'feedback', code: 'version_conflict', version: 1 },
-      { n: 3, by: 'ada', action: 'feedback', code: 'feedback_in_flight' },
-      { n: 4, by: 'ada', action: 'approve', code: 'review_closed', version: 2 },
+      { n: 1, by: 'ada', action: 'feedback', outcome: 'refused', code: 'version_conflict', version: 1 },
+      { n: 2, by: 'ada', action: 'feedback', code: 'feedback_in_flight' },
+      { n: 3, by: 'ada', action: 'approve', code: 'review_closed', version: 2 },
     ]);
     expect(findBrokenEntry(refused, sha256)).toBeNull();
     expect(accepted.map(({ action }) => action)).toEqual(['open', 'time_out']);
@@ -157,6 +152,17 @@ describe('the audit of a review', () => {
     const { refused } = await store.audit(workflowId);
     expect(refused).toHaveLength(30);
     expect(findBrokenEntry(refused, sha256)).toBeNull();
+  });
+
+  it('a stranger cannot push the owner’s refusals out, however often he tries', async () => {
+    const { workflowId } = await open();
+    const eve: Caller = { owner: { user: 'eve', tenant: 'acme' }, authOff: false };
+    await approvePlan(ports(), { workflowId, caller, ifMatch: '9' });
+    for (let n = 0; n < 1_100; n += 1) await approvePlan(ports(), { workflowId, caller: eve, ifMatch: '1' });
+    const { refused, foreign } = await store.audit(workflowId);
+    expect(refused).toMatchObject([{ by: 'ada', code: 'version_conflict' }]);
+    expect(foreign).toHaveLength(1_000);
+    expect(findBrokenEntry(foreign, sha256)).toBeNull();
   });
 
   it('an entry that came between is no conflict: the step is made again on the longer chain', async () => {

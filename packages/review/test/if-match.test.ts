@@ -16,6 +16,17 @@ describe('If-Match (contract §2.2)', () => {
     expect(ifMatchAllows(header, current)).toBe(match);
   });
 
+  it.each(['"x,*,y"', '"a, 2 ,b"', '"2', '"1,"2"', 'W/"2"', '2"'])(
+    '%s is one tag or none: no match',
+    (header) => {
+      expect(ifMatchAllows(header, 2)).toBe(false);
+    },
+  );
+
+  it('empty members of a list are nothing', () => {
+    expect(ifMatchAllows(' , "2",', 2)).toBe(true);
+  });
+
   it('a list with one member that is not a number still matches by another', () => {
     expect(ifMatchAllows('abc, "2"', 2)).toBe(true);
   });

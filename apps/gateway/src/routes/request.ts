@@ -16,9 +16,20 @@ export function queryOf(req: IncomingMessage): URLSearchParams {
  */
 export function idOf(req: IncomingMessage, text: unknown, kind: 'task' | 'workflow'): WorkflowId {
   const id = parseWorkflowId(text);
-  if (!id) throw new HttpError(400, `invalid_${kind}_id`, `Invalid ${kind} ID format`);
+  if (!id) throw invalidId(kind);
   noteWorkflow(req, id);
   return id;
+}
+
+/** The refusal of an id that cannot even be decoded; any other error as it is. */
+export function undecodableId(error: unknown, req: IncomingMessage): unknown {
+  const path = requestTarget(req);
+  if (!(error instanceof URIError) || !path.startsWith('/api/v1/tasks/')) return error;
+  return invalidId(/\/review(\/[a-z]+)?(\?|$)/.test(path) ? 'workflow' : 'task');
+}
+
+function invalidId(kind: 'task' | 'workflow'): HttpError {
+  return new HttpError(400, `invalid_${kind}_id`, `Invalid ${kind} ID format`);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sameOwner, type WorkflowId } from '@plangate/contracts';
 import { fromRefusal, HttpError, sendJson } from '@plangate/http';
-import { diffPlans, refuseAccess, reviewNotFound } from '@plangate/review';
+import { diffPlans, entityTags, refuseAccess, reviewNotFound } from '@plangate/review';
 import type { StoredBody } from '@plangate/review/redis';
 import type { Caller } from '@plangate/review/use-cases';
 import { waitForReview } from '../first-plan.ts';
@@ -70,7 +70,7 @@ export function reviewReadRoutes(parts: GatewayParts) {
       const named = (name: string) => plans.find(({ version }) => String(version) === query.get(name));
       const [from, to] = [named('from'), named('to')];
       if (!from || !to) throw new HttpError(400, 'unknown_version', 'Unknown plan version');
-      sendJson(res, 200, diffPlans(from, to));
+      sendJson(res, 200, diffPlans(from, to), { ETag: etagOf(read.version) });
     },
 
     /** Outlives the review: then its task says whose it was. */
@@ -79,10 +79,12 @@ export function reviewReadRoutes(parts: GatewayParts) {
       const read = await readAllowed(parts, id, caller);
       const isOwn = read.ok || sameOwner(await parts.tasks.loadOwner(id), caller.owner);
       if (!read.ok && !isOwn) throw fromRefusal(read);
-      const { accepted, refused } = await parts.reviews.audit(id);
-      const entries = [...accepted, ...refused].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
+      const { accepted, refused, foreign } = await parts.reviews.audit(id);
+      const entries = [...accepted, ...refused, ...foreign].sort(
+        (a, b) => Date.parse(a.at) - Date.parse(b.at),
+      );
       if (!read.ok && entries.length === 0) throw fromRefusal(read);
-      sendJson(res, 200, { entries });
+      sendJson(res, 200, { entries }, read.ok ? { ETag: etagOf(read.version) } : {});
     },
   };
 }
@@ -95,10 +97,7 @@ export function etagOf(version: number): string {
 /** If-None-Match compares weakly (RFC 9110 §13.1.2). */
 function isFresh(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
-  return header.split(',').some((member) => {
-    const tag = member.trim().replace(/^W\//, '');
-    return tag === etag || tag === '*';
-  });
+  return entityTags(header).some((tag) => tag === '*' || tag.replace(/^W\//, '') === etag);
 }
 
 function sendSerialised(res: ServerResponse, body: string): void {

@@ -12,8 +12,10 @@ export interface ReviewKeys {
   lock: string;
   /** List: accepted steps, each chained to the one before. It outlives the review. */
   audit: string;
-  /** List: refused decisions, a chain of its own. */
+  /** List: what the owner was refused, a chain of its own. */
   refused: string;
+  /** List: what others were refused, a third chain: strangers cannot push the owner's entries out. */
+  foreign: string;
 }
 
 export function reviewKeys(workflowId: WorkflowId): ReviewKeys {
@@ -26,6 +28,7 @@ export function reviewKeys(workflowId: WorkflowId): ReviewKeys {
     lock: `${review}:lock`,
     audit,
     refused: `${audit}:refused`,
+    foreign: `${audit}:foreign`,
   };
 }
 

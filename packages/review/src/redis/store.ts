@@ -15,7 +15,10 @@ const announceOpen = defineScript('review_announce_open', withEvents('announce-o
 const auditRefused = defineScript('review_audit_refused', file('audit-refused.lua'));
 
 const AUDIT_SECONDS = 90 * 24 * 3_600;
-const MOST_REFUSALS = 1_000;
+/** Entries kept of each chain of refusals. */
+const MOST_REFUSALS = { refused: 10_000, foreign: 1_000 };
+/** How often an entry is made again because another refusal came first. */
+const MOST_ATTEMPTS = 1_000;
 
 /** What is under a review's key is not a review that this version of the code can read; nothing is written over it. */
 export class UnreadableReviewError extends Error {
@@ -181,31 +184,36 @@ export class ReviewStore {
   }
 
   /**
-   * Appends a refusal to its own chain, so that refusals cannot hold up a commit.
+   * Appends a refusal to a chain of its own, so that refusals cannot hold up a commit.
+   * @param chain `foreign` for somebody who is not the owner
    * @param entry made from the head of that chain, again where another refusal came first
    */
-  async recordRefusal(workflowId: WorkflowId, entry: (head: AuditHead) => AuditEntry): Promise<void> {
-    const { refused } = reviewKeys(workflowId);
-    for (;;) {
-      const last = await this.#redis.lindex(refused, -1);
+  async recordRefusal(
+    workflowId: WorkflowId,
+    chain: 'refused' | 'foreign',
+    entry: (head: AuditHead) => AuditEntry,
+  ): Promise<void> {
+    const key = reviewKeys(workflowId)[chain];
+    for (let n = 0; n < MOST_ATTEMPTS; n += 1) {
+      const last = await this.#redis.lindex(key, -1);
       const next = JSON.stringify(entry(headOf(last)));
-      const written = await auditRefused(
-        this.#redis,
-        [refused],
-        [next, last ?? '', MOST_REFUSALS, AUDIT_SECONDS],
-      );
-      if (written === 1) return;
+      const keep = [MOST_REFUSALS[chain], AUDIT_SECONDS];
+      if ((await auditRefused(this.#redis, [key], [next, last ?? '', ...keep])) === 1) return;
     }
+    throw new Error(`${key}: the chain is growing too fast`);
   }
 
-  /** Both chains, each oldest first; they outlive the review. */
-  async audit(workflowId: WorkflowId): Promise<{ accepted: AuditEntry[]; refused: AuditEntry[] }> {
+  /** The three chains, each oldest first; they outlive the review. */
+  async audit(workflowId: WorkflowId): Promise<Record<'accepted' | 'refused' | 'foreign', AuditEntry[]>> {
     const keys = reviewKeys(workflowId);
-    const [accepted, refused] = await Promise.all(
-      [keys.audit, keys.refused].map((key) => this.#redis.lrange(key, 0, -1)),
-    );
-    const parse = (texts: string[] = []) => texts.map((text) => AuditEntry.parse(JSON.parse(text)));
-    return { accepted: parse(accepted), refused: parse(refused) };
+    const read = async (key: string) =>
+      (await this.#redis.lrange(key, 0, -1)).map((text) => AuditEntry.parse(JSON.parse(text)));
+    const [accepted, refused, foreign] = await Promise.all([
+      read(keys.audit),
+      read(keys.refused),
+      read(keys.foreign),
+    ]);
+    return { accepted, refused, foreign };
   }
 
   /** All texts that were the plan, oldest first. */

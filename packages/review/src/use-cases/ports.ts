@@ -16,7 +16,11 @@ export interface Store {
     audit: AuditEntry,
   ): Promise<{ result: 'committed' | 'repeated' | 'moved'; version: number }>;
   acknowledge(workflowId: WorkflowId, decisionId: string, events: KeyedEvent[]): Promise<boolean>;
-  recordRefusal(workflowId: WorkflowId, entry: (head: AuditHead) => AuditEntry): Promise<void>;
+  recordRefusal(
+    workflowId: WorkflowId,
+    chain: 'refused' | 'foreign',
+    entry: (head: AuditHead) => AuditEntry,
+  ): Promise<void>;
 }
 
 export type LockAttempt = { held: false } | { held: true; release: () => Promise<void> };

@@ -10,6 +10,8 @@ import { sha256 } from './sha256.ts';
 /** How often a command is decided again when another one came first. */
 const MOST_ATTEMPTS = 20;
 const SYSTEM = 'system';
+const STRANGER = 'another user';
+const FORBIDDEN = 403;
 
 export interface Attempt {
   commandId: string;
@@ -69,7 +71,13 @@ export async function auditRefusal(
   const { state } = situation;
   if (!state || !caller) return;
   const facts = factsOf({ type: action }, caller, situation, { state, code: refusal.code });
-  await store.recordRefusal(workflowId, (head) => chainEntry(head, facts, sha256));
+  if (refusal.status !== FORBIDDEN) {
+    await store.recordRefusal(workflowId, 'refused', (head) => chainEntry(head, facts, sha256));
+    return;
+  }
+  // The owner learns that somebody tried, not who: nothing of one owner is visible to another.
+  const nameless = { ...facts, by: STRANGER };
+  await store.recordRefusal(workflowId, 'foreign', (head) => chainEntry(head, nameless, sha256));
 }
 
 function factsOf(
