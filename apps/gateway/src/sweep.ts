@@ -1,5 +1,5 @@
 import type { WorkflowId } from '@plangate/contracts';
-import { retentionSeconds } from '@plangate/review';
+import { isWithdrawn, type ReviewState, retentionSeconds } from '@plangate/review';
 import type { OpenReview, ReviewStore } from '@plangate/review/redis';
 import { closeReview, type Deliver, deliverDecision } from '@plangate/review/use-cases';
 import type { Logger } from '@plangate/service';
@@ -23,6 +23,9 @@ export interface SweepParts {
   now?: () => number;
 }
 
+/** Pause after the first repetition of a signal, doubled each time, and the longest one, in milliseconds. */
+const TELL_AGAIN_MS = 10_000;
+const TELL_AGAIN_MOST_MS = 600_000;
 /** How many tasks are looked after at the same time. */
 const AT_ONCE = 8;
 
@@ -88,12 +91,20 @@ export class Sweep {
       if (this.#now() - since > this.#patienceMs) await this.#parts.tasks.closeOpen(id, since);
       return;
     }
-    if (review?.undelivered) {
-      await deliverDecision({ store: this.#parts.reviews, deliver: this.#parts.deliver }, id);
+    if (review?.undelivered && this.#isToldAgain(review.told)) {
+      const { reviews, deliver } = this.#parts;
+      const { delivered } = await deliverDecision({ store: reviews, deliver }, id);
+      if (delivered) await reviews.noteTold(id, review.undelivered, this.#now());
     }
     // An end that stands is told again: that is what takes the task out of the open ones.
     if (record.ended) await this.#end(id, { kind: 'lost' });
     else if (this.#isDue(task, record.confirmed, review)) await this.#ask(id, record.confirmed);
+  }
+
+  /** A signal that was sent is durable: it is repeated less and less often, as a run takes only so many. */
+  #isToldAgain({ times, at }: OpenReview['told']): boolean {
+    const pause = times === 0 ? 0 : Math.min(TELL_AGAIN_MS * 2 ** (times - 1), TELL_AGAIN_MOST_MS);
+    return this.#now() - at >= pause;
   }
 
   #isDue({ id, since }: OpenTask, confirmed: boolean, review: OpenReview | null): boolean {
@@ -131,7 +142,7 @@ export class Sweep {
       // A decision that came first is delivered by the next walk.
       if (closed.state.status !== 'timed_out') return;
     }
-    const end = endBy((await reviews.load(id)).state?.decision ?? null) ?? otherwise;
+    const end = endBy((await reviews.load(id)).state) ?? otherwise;
     log.warn({ workflow_id: id, end: end.kind }, 'run of a task is gone');
     await this.#end(id, end);
   }
@@ -152,7 +163,8 @@ export class Sweep {
   }
 }
 
-function endBy(decision: { action: string; by: string; reason?: string | undefined } | null): TaskEnd | null {
+function endBy(state: ReviewState | null): TaskEnd | null {
+  const decision = state && !isWithdrawn(state) ? state.decision : null;
   if (!decision) return null;
   const reason = decision.reason === undefined ? {} : { reason: decision.reason };
   if (decision.action === 'reject') return { kind: 'rejected', ...reason };

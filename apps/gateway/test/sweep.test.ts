@@ -101,16 +101,15 @@ const types = async (id: WorkflowId) => (await events.read(id, { limit: 50 })).m
 
 describe('decisions', () => {
   test.each(['approve', 'reject', 'cancel'] as const)(
-    'an undelivered %s is delivered at every walk until it is acknowledged',
+    'an undelivered %s is delivered again, less and less often, until it is acknowledged',
     async (action) => {
       const id = await reviewed(action);
-      await later(0);
-      await later(0);
-      expect(delivered).toEqual([id, id]);
+      for (const seconds of [0, 5, 15, 25, 40]) await later(seconds * 1_000);
+      expect(delivered).toEqual([id, id, id]);
       const { state } = await reviews.load(id);
       await reviews.acknowledge(id, state!.decision!.id, []);
-      await later(0);
-      expect(delivered).toHaveLength(2);
+      await later(10 * MINUTE);
+      expect(delivered).toHaveLength(3);
     },
   );
 

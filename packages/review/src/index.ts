@@ -8,6 +8,7 @@ export {
   type Allowed,
   decide,
   isFinalRound,
+  isWithdrawn,
   type Outcome,
   reviewNotFound,
   type Situation,

@@ -20,8 +20,10 @@ export interface Transition {
   events: KeyedEvent[];
   /** A text that became the plan with this step. */
   plan?: PlanVersion;
-  /** The step holds a decision that the workflow has yet to learn. */
+  /** True: the step holds a decision that the workflow has yet to learn. False: it needs to learn of none any more. */
   undelivered?: boolean;
+  /** The step must not happen while a feedback is in flight. */
+  excludesFeedback?: boolean;
 }
 
 /** Allowed: `transition` is what to write, null where nothing has to change. */
@@ -66,10 +68,18 @@ export function decide(situation: Situation, command: Command): Outcome {
     case 'extend':
       return extend(state, situation.now, command);
     case 'withdraw':
-      return withdraw(state, command);
+      return withdraw(state, situation.now, command);
     case 'settle':
       return settle(state, command);
   }
+}
+
+/** Start of the id of the decision that stands in the place of a withdrawn approval. */
+const WITHDRAWN = 'withdraw:';
+
+/** True where an approval was taken back: then nobody cancelled the task, its run was lost. */
+export function isWithdrawn(state: ReviewState): boolean {
+  return state.decision?.id.startsWith(WITHDRAWN) ?? false;
 }
 
 /** 404 of a review that does not exist or no longer does. */
@@ -153,7 +163,7 @@ function approve(situation: Situation, state: ReviewState, command: Of<'approve'
   if (situation.feedbackInFlight) return refuse(409, 'feedback_in_flight', IN_FLIGHT_APPROVE, version);
   if (state.current_plan === '') return refuse(400, 'no_plan', NO_PLAN, version);
   const next = decided(bump(state, { status: 'approved' }), 'approve', command, situation.now);
-  return changed(next, [], { undelivered: true });
+  return changed(next, [], { undelivered: true, excludesFeedback: true });
 }
 
 function reject(state: ReviewState, now: number, command: Of<'reject'>): Outcome {
@@ -203,10 +213,11 @@ function close({ state, now }: Situation, command: Of<'close'>): Allowed {
 }
 
 /** Takes back an approval that no run has acted upon, nor ever will. */
-function withdraw(state: ReviewState, command: Of<'withdraw'>): Allowed {
+function withdraw(state: ReviewState, now: number, command: Of<'withdraw'>): Allowed {
   if (state.status !== 'approved' || state.decision?.id !== command.decisionId) return unchanged(state);
-  const next = bump(state, { status: 'cancelled' });
-  return changed(next, [announce.reviewCancelled(next, state.decision.by)]);
+  const decision = { decisionId: `${WITHDRAWN}${command.decisionId}`, by: 'system' };
+  const next = decided(bump(state, { status: 'cancelled' }), 'cancel', decision, now);
+  return changed(next, [announce.reviewCancelled(next, decision.by)], { undelivered: false });
 }
 
 /** Writes back the decision that the workflow acted upon, where the store came back from older data without it. */
@@ -214,11 +225,12 @@ function settle(state: ReviewState, command: Of<'settle'>): Allowed {
   const { decision } = command;
   if (state.decision?.id === decision.id) return unchanged(state);
   const status = ({ approve: 'approved', reject: 'rejected', cancel: 'cancelled' } as const)[decision.action];
-  const decided = bump(state, { status, decision });
-  if (decision.action !== 'approve' || decided.plan_sha256 === decision.plan_sha256)
-    return changed(decided, []);
-  const next = withPlan(decided, command.plan, 'assistant', Date.parse(decision.at));
-  return changed(next.state, [], { plan: next.plan });
+  const restored = bump(state, { status, decision });
+  if (decision.action !== 'approve' || restored.plan_sha256 === decision.plan_sha256) {
+    return changed(restored, [], { undelivered: false });
+  }
+  const next = withPlan(restored, command.plan, 'assistant', Date.parse(decision.at));
+  return changed(next.state, [], { plan: next.plan, undelivered: false });
 }
 
 function refuseUnlessReviewing(state: ReviewState): Refusal | null {
@@ -242,12 +254,10 @@ function unchanged(state: ReviewState): Allowed {
 function changed(
   state: ReviewState,
   events: KeyedEvent[],
-  more: { plan?: PlanVersion | undefined; undelivered?: boolean } = {},
+  {
+    plan,
+    ...more
+  }: { plan?: PlanVersion | undefined } & Pick<Transition, 'undelivered' | 'excludesFeedback'> = {},
 ): Allowed {
-  const { plan, undelivered } = more;
-  return {
-    ok: true,
-    state,
-    transition: { state, events, ...(plan ? { plan } : {}), ...(undelivered ? { undelivered } : {}) },
-  };
+  return { ok: true, state, transition: { state, events, ...(plan ? { plan } : {}), ...more } };
 }

@@ -255,7 +255,10 @@ describe('the end of a review', () => {
 
   it('an approval that no run will act upon is taken back, and only that one', () => {
     const approved = after(known, approve());
-    expect(after(approved, { type: 'withdraw', decisionId: 'd1' }).status).toBe('cancelled');
+    expect(after(approved, { type: 'withdraw', decisionId: 'd1' })).toMatchObject({
+      status: 'cancelled',
+      decision: { action: 'cancel', by: 'system' },
+    });
     expect(decide(situation(approved), { type: 'withdraw', decisionId: 'other' })).toMatchObject({
       transition: null,
     });

@@ -79,7 +79,7 @@ describe('the store', () => {
     const states = await Promise.all(
       Array.from({ length: 20 }, (_, n) => createReview(store, from, answer(`Plan ${n}`), 900)),
     );
-    expect(new Set(states.map(({ current_plan }) => current_plan)).size).toBe(1);
+    expect(new Set(states.map((created) => created.ok && created.state.current_plan)).size).toBe(1);
     expect(await typesOf(from.workflowId)).toEqual(['RESEARCH_PLAN_READY']);
   });
 
@@ -373,5 +373,82 @@ describe('decisions', () => {
       expect(state!.status).not.toBe('reviewing');
       expect(Math.max(...(versions as number[]), state!.version)).toBe(state!.version);
     }
+  });
+
+  it('a feedback that begins between the look and the commit of an approve makes it a 409', async () => {
+    const { workflowId } = await open();
+    const { lock } = reviewKeys(workflowId);
+    const racing = {
+      load: async (id: WorkflowId) => {
+        const loaded = await store.load(id);
+        await redis.set(lock, 'x', 'PX', 5_000);
+        return loaded;
+      },
+      commit: store.commit.bind(store),
+      acknowledge: store.acknowledge.bind(store),
+      recordRefusal: store.recordRefusal.bind(store),
+    };
+    expect(
+      await approvePlan({ store: racing, deliver: sent, newCommandId }, { workflowId, caller, ifMatch: '1' }),
+    ).toMatchObject({ status: 409, code: 'feedback_in_flight' });
+    expect((await store.load(workflowId)).state?.status).toBe('reviewing');
+  });
+
+  it('a decision that replaced one that was never told leaves nothing undelivered, and audits the other as refused', async () => {
+    const from = await open();
+    const { workflowId } = from;
+    const acted = {
+      id: 'older',
+      action: 'approve',
+      by: 'ada',
+      at: new Date().toISOString(),
+      version: 2,
+      plan_sha256: sha256('Plan A'),
+    } as const;
+    await rejectPlan(
+      { store, deliver: async () => 'unreachable', newCommandId },
+      { workflowId, caller, ifMatch: '1', reason: 'no' },
+    );
+    await settleDecision(store, workflowId, acted, 'Plan A');
+    expect(await store.load(workflowId)).toMatchObject({
+      undelivered: null,
+      state: { status: 'approved', decision: { id: 'older' } },
+    });
+    expect((await store.audit(workflowId)).refused).toMatchObject([
+      { by: 'ada', action: 'reject', code: 'decision_superseded' },
+    ]);
+  });
+
+  it('after the end of its task no review is opened or closed any more', async () => {
+    const from = origin();
+    await events.append(from.workflowId, [{ type: 'STREAM_END', agent_id: 'orchestrator', message: '' }]);
+    expect(await createReview(store, from, answer('Late'), 900)).toMatchObject({
+      status: 409,
+      code: 'task_over',
+    });
+    expect(await cancelReview({ store, newCommandId }, from, 'ada', undefined)).toMatchObject({
+      status: 409,
+      code: 'task_over',
+    });
+    expect(await redis.exists(reviewKeys(from.workflowId).review)).toBe(0);
+  });
+
+  it('how often the engine was told is known until the workflow acknowledges', async () => {
+    const { workflowId } = await open();
+    const approved = await approvePlan(
+      { store, deliver: sent, newCommandId },
+      { workflowId, caller, ifMatch: '1' },
+    );
+    if (!approved.ok) throw new Error(approved.error);
+    const { id } = approved.state.decision!;
+    await store.noteTold(workflowId, id, 5_000);
+    await store.noteTold(workflowId, 'another', 9_000);
+    expect(await store.readOpen([workflowId])).toMatchObject([
+      { undelivered: id, told: { times: 1, at: 5_000 } },
+    ]);
+    await store.acknowledge(workflowId, id, []);
+    expect(await store.readOpen([workflowId])).toMatchObject([
+      { undelivered: null, told: { times: 0, at: 0 } },
+    ]);
   });
 });

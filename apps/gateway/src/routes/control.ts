@@ -62,7 +62,10 @@ async function cancel(parts: GatewayParts, request: Request): Promise<void> {
       reason === '' ? undefined : reason,
       caller,
     );
-    if (!closed.ok) throw fromRefusal(closed);
+    if (!closed.ok) {
+      if (closed.code === 'task_over') return answerEnded(parts, record, 'cancel');
+      throw fromRefusal(closed);
+    }
     if (closed.state.status === 'cancelled') {
       await deliverDecision({ store: parts.reviews, deliver: parts.deliver }, task_id);
       return;
@@ -78,7 +81,11 @@ async function signal(parts: GatewayParts, request: Request, action: ControlActi
   const outcome = await parts.engine.signal(record.task_id, names[action], payload);
   if (outcome === 'sent') return;
   if (outcome === 'unreachable' || !record.start.confirmed) throw fromRefusal(ENGINE_UNAVAILABLE);
-  // The run has just ended: its record says how, or will as soon as the sweep has looked at it.
+  await answerEnded(parts, record, action);
+}
+
+/** The task has just ended: its record says how, or will as soon as the sweep has looked at it. */
+async function answerEnded(parts: GatewayParts, record: TaskRecord, action: ControlAction): Promise<void> {
   const current = (await parts.tasks.load(record.task_id)) ?? record;
   const decided = decideControl(current, action);
   if (decided.ok && decided.repeat) return;

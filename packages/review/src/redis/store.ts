@@ -12,6 +12,7 @@ import { type ReviewKeys, reviewKeys } from './keys.ts';
 const commit = defineScript('review_commit', withEvents('commit.lua'));
 const acknowledge = defineScript('review_acknowledge', withEvents('acknowledge.lua'));
 const announceOpen = defineScript('review_announce_open', withEvents('announce-open.lua'));
+const told = defineScript('review_told', file('told.lua'));
 const auditRefused = defineScript('review_audit_refused', file('audit-refused.lua'));
 
 const AUDIT_SECONDS = 90 * 24 * 3_600;
@@ -42,6 +43,8 @@ export interface OpenReview {
   expiresAt: number;
   /** Id of the decision that the workflow has yet to learn. */
   undelivered: string | null;
+  /** How often the engine was told of it, and when last, in milliseconds. */
+  told: { times: number; at: number };
 }
 
 /** A record that is written with the commit, so that a crash between commit and answer cannot lose it. */
@@ -56,7 +59,9 @@ export type CommitResult =
   /** This command was applied before: its reply was lost. */
   | { result: 'repeated'; version: number }
   /** Another version stands there (0: none), or the audit has grown: decide again. */
-  | { result: 'moved'; version: number };
+  | { result: 'moved'; version: number }
+  /** There is no review, and the task is over: none is opened any more. */
+  | { result: 'over'; version: number };
 
 /** What a decision depends on, and what the commit that follows it refers to. */
 export interface Loaded extends Situation {
@@ -136,6 +141,7 @@ export class ReviewStore {
         events.stream,
         events.meta,
         keys.audit,
+        keys.lock,
         idempotency?.key ?? keys.review,
       ],
       [
@@ -145,12 +151,13 @@ export class ReviewStore {
         events.channel,
         encodeAppend(transition.events),
         plan ? JSON.stringify(plan) : '',
-        transition.undelivered ? (state.decision?.id ?? '') : '',
+        undeliveredArgument(transition),
         JSON.stringify(audit),
         audit.n - 1,
         AUDIT_SECONDS,
         idempotency?.value ?? '',
         idempotency?.ttlSeconds ?? 0,
+        transition.excludesFeedback ? '1' : '0',
         ...hashFields(state),
       ],
     )) as [CommitResult['result'], string];
@@ -170,6 +177,11 @@ export class ReviewStore {
       [decisionId, channel, encodeAppend(events)],
     );
     return reply === 1;
+  }
+
+  /** Notes that the engine was told of a decision, so that it is told again less and less often. */
+  async noteTold(workflowId: WorkflowId, decisionId: string, nowMs: number): Promise<void> {
+    await told(this.#redis, [reviewKeys(workflowId).review], [decisionId, nowMs]);
   }
 
   /**
@@ -226,23 +238,32 @@ export class ReviewStore {
   async readOpen(workflowIds: WorkflowId[]): Promise<(OpenReview | null)[]> {
     const pipeline = this.#redis.pipeline();
     for (const id of workflowIds) {
-      pipeline.hmget(reviewKeys(id).review, 'status', 'expires_ms', 'undelivered');
+      pipeline.hmget(reviewKeys(id).review, 'status', 'expires_ms', 'undelivered', 'told', 'told_ms');
     }
     const replies = (await pipeline.exec()) ?? [];
     return replies.map(([error, value]) => {
       if (error) throw error;
-      const [status, expires, undelivered] = value as [string | null, string | null, string | null];
-      return status === null ? null : { status, expiresAt: Number(expires), undelivered };
+      const [status, expires, undelivered, times, at] = value as (string | null)[];
+      if (!status) return null;
+      return {
+        status,
+        expiresAt: Number(expires),
+        undelivered: undelivered ?? null,
+        told: { times: Number(times ?? 0), at: Number(at ?? 0) },
+      };
     });
   }
 
   /** Lets a review go after `seconds`; its task is over and nothing of it is undelivered. */
   async expire(workflowId: WorkflowId, seconds: number): Promise<void> {
     const { review, commands, plans } = reviewKeys(workflowId);
-    const pipeline = this.#redis.pipeline();
-    for (const key of [review, commands, plans]) pipeline.expire(key, seconds);
-    await pipeline.exec();
+    await Promise.all([review, commands, plans].map((key) => this.#redis.expire(key, seconds)));
   }
+}
+
+function undeliveredArgument({ undelivered, state }: Transition): string {
+  if (undelivered === undefined) return '';
+  return undelivered ? (state.decision?.id ?? '') : '-';
 }
 
 function hashFields(state: ReviewState): (string | number)[] {

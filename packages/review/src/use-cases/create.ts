@@ -1,11 +1,12 @@
 import type { PlanAnswer, WorkflowId } from '@plangate/contracts';
 import type { ReviewOrigin, ReviewState } from '../state.ts';
-import type { Store } from './ports.ts';
+import type { Result, Store } from './ports.ts';
 import { hashAnswer } from './sha256.ts';
 import { transact } from './transact.ts';
 
 /**
- * Creates the review of a first plan, once: where there is one already, closed or not, that one comes back.
+ * Creates the review of a first plan, once: where there is one already, closed or not, that one comes back; where the
+ * task is over, none is opened (409).
  * @param timeoutSeconds from now, on the store's clock, to the deadline
  */
 export async function createReview(
@@ -13,15 +14,13 @@ export async function createReview(
   origin: ReviewOrigin,
   answer: PlanAnswer,
   timeoutSeconds: number,
-): Promise<ReviewState> {
-  const created = await transact(store, origin.workflowId, { commandId: 'create' }, () => ({
+): Promise<Result<{ state: ReviewState }>> {
+  return transact(store, origin.workflowId, { commandId: 'create' }, () => ({
     type: 'create',
     origin,
     timeoutSeconds,
     ...hashAnswer(answer),
   }));
-  if (!created.ok) throw new Error(created.error);
-  return created.state;
 }
 
 /** The state of a review, or null where there is none. */

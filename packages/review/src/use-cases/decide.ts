@@ -94,7 +94,7 @@ export function cancelReview(
 ): Promise<Result<{ state: ReviewState; changed: boolean }>> {
   const decisionId = ports.newCommandId();
   const command: Command = { type: 'cancel', decisionId, by, reason, origin };
-  const attempt = { commandId: decisionId, ...(caller ? { caller } : {}) };
+  const attempt = { commandId: decisionId, pace: new Pace(), ...(caller ? { caller } : {}) };
   return transact(ports.store, origin.workflowId, attempt, () => command);
 }
 

@@ -21,7 +21,11 @@ export async function deliverDecision(
 ): Promise<Delivery> {
   const { state, undelivered } = await ports.store.load(workflowId);
   const decision = state?.decision;
-  if (!decision || undelivered !== decision.id) return { delivered: true, withdrawn: null };
+  if (!decision || undelivered !== decision.id) {
+    // Another decision stands in the place of one that was never told.
+    if (undelivered !== null) await ports.store.acknowledge(workflowId, undelivered, []);
+    return { delivered: true, withdrawn: null };
+  }
   const outcome = await ports.deliver(workflowId, decision);
   if (outcome === 'sent') return { delivered: true, withdrawn: null };
   if (outcome === 'unreachable') return { delivered: false, withdrawn: null };
@@ -38,6 +42,5 @@ export async function deliverDecision(
     decisionId: decision.id,
   }));
   if (!taken.ok) return { delivered: false, withdrawn: null };
-  await ports.store.acknowledge(workflowId, decision.id, []);
   return { delivered: true, withdrawn: taken.state.status === 'cancelled' ? taken.state : null };
 }

@@ -14,7 +14,7 @@ export interface Store {
     expectedVersion: number,
     transition: Transition,
     audit: AuditEntry,
-  ): Promise<{ result: 'committed' | 'repeated' | 'moved'; version: number }>;
+  ): Promise<{ result: 'committed' | 'repeated' | 'moved' | 'over'; version: number }>;
   acknowledge(workflowId: WorkflowId, decisionId: string, events: KeyedEvent[]): Promise<boolean>;
   recordRefusal(
     workflowId: WorkflowId,

@@ -1,9 +1,10 @@
-import type { WorkflowId } from '@plangate/contracts';
+import { refuse, type WorkflowId } from '@plangate/contracts';
+import type { Situation } from '../machine.ts';
 import { planApproved } from '../review-events.ts';
 import type { Decision } from '../state.ts';
 import type { Store } from './ports.ts';
 import { hashText } from './sha256.ts';
-import { transact } from './transact.ts';
+import { auditRefusal, transact } from './transact.ts';
 
 /**
  * The workflow acts upon `decision`, as its history says: acknowledges it and announces an approval. Idempotent,
@@ -17,6 +18,7 @@ export async function settleDecision(
   decision: Decision,
   planText: string,
 ): Promise<void> {
+  const before = await store.load(workflowId);
   const commandId = `settle:${decision.id}`;
   const settled = await transact(store, workflowId, { commandId }, () => ({
     type: 'settle',
@@ -25,9 +27,20 @@ export async function settleDecision(
   }));
   // A store that lost the whole review has nothing to settle; the task's end is recorded all the same.
   if (!settled.ok && settled.code !== 'review_not_found') throw new Error(settled.error);
+  if (settled.ok && settled.changed) await auditSuperseded(store, workflowId, before);
   await store.acknowledge(
     workflowId,
     decision.id,
     decision.action === 'approve' ? [planApproved(decision)] : [],
   );
+}
+
+/** A decision that was accepted on the older data was not acted upon: it is audited as refused. */
+async function auditSuperseded(store: Store, workflowId: WorkflowId, before: Situation): Promise<void> {
+  const lost = before.state?.decision;
+  const owner = before.state?.owner;
+  if (!lost || !owner) return;
+  const caller = { owner: { ...owner, user: lost.by }, authOff: false };
+  const refusal = refuse(409, 'decision_superseded', 'The workflow had acted upon another decision');
+  await auditRefusal(store, workflowId, caller, lost.action, before, refusal);
 }

@@ -51,6 +51,7 @@ export async function transact(
     const entry = chainEntry(situation.audit, facts, sha256);
     const commit = await store.commit(workflowId, attempt.commandId, expected, outcome.transition, entry);
     if (commit.result === 'committed') return { ok: true, state: outcome.state, changed: true };
+    if (commit.result === 'over') return refuse(409, 'task_over', 'The task is over already');
     if (commit.result === 'repeated') {
       const { state } = await store.load(workflowId);
       if (state) return { ok: true, state, changed: true };
