@@ -3,9 +3,8 @@ import { fileURLToPath } from 'node:url';
 import type { Logger, Settings } from '@plangate/service';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { Activities } from './activities/index.ts';
+import { stepFaults } from './activities/step-faults.ts';
 
-/** Workflows kept in memory: thousands wait for people at the same time, and waking one costs less than replaying it. */
-const CACHED_WORKFLOWS = 2_000;
 /** How long a waiting workflow stays with a worker that may have died before another one takes it. */
 const STICKY = '3 seconds';
 const SHUTDOWN_GRACE = '10 seconds';
@@ -36,14 +35,17 @@ export async function startWorker(
           taskQueue: temporal.task_queue,
           workflowsPath: fileURLToPath(new URL('./workflows/index.ts', import.meta.url)),
           activities,
-          maxCachedWorkflows: CACHED_WORKFLOWS,
+          interceptors: { activity: [() => ({ inbound: stepFaults })] },
           stickyQueueScheduleToStartTimeout: STICKY,
           maxConcurrentWorkflowTaskExecutions: 40,
           maxConcurrentActivityTaskExecutions: 100,
           shutdownGraceTime: SHUTDOWN_GRACE,
         });
         log.info({ task_queue: temporal.task_queue, address: temporal.address }, 'worker running');
-        await worker.run();
+        const run = worker.run();
+        // The stop may have come while the workflows were bundled.
+        if (stopped.signal.aborted) worker.shutdown();
+        await run;
       } catch (error) {
         log.error({ err: error }, 'worker failed, starting again');
         await pause(RECONNECT_MS);

@@ -3,6 +3,7 @@ import { CANCEL_SIGNAL, PAUSE_SIGNAL, RESUME_SIGNAL } from '@plangate/contracts'
 import {
   approvePlan,
   cancelReview,
+  createReview,
   editPlan,
   extendReview,
   rejectPlan,
@@ -321,6 +322,68 @@ describe('a reviewed research task', () => {
     const types = await run.types();
     expect(types.indexOf('DELEGATION')).toBeGreaterThan(types.indexOf('WORKFLOW_RESUMED'));
     await record(run, 'paused');
+  });
+
+  it('a pause that comes before the start is recorded after it', async () => {
+    bench.provider.script(ready());
+    const { orchestrator } = bench.stack.apps;
+    await orchestrator.kill();
+    const run = await bench.submit(REVIEWED);
+    await run.handle.signal(PAUSE_SIGNAL, { reason: '', by: 'ada' });
+    await orchestrator.restart();
+    await run.opened();
+    await vi.waitUntil(async () => (await run.types()).includes('WORKFLOW_PAUSED'), { timeout: 10_000 });
+    expect((await run.types())[0]).toBe('WORKFLOW_STARTED');
+    await run.cancel();
+    await run.ended();
+  });
+
+  it('an extension that came before the opening was known moves the deadline all the same', async () => {
+    bench.provider.script({ do: 'hang' });
+    const run = await bench.submit({ ...REVIEWED, review_timeout: 2 });
+    await vi.waitUntil(() => bench.provider.calls.length === 1, { timeout: 10_000 });
+    const origin = { workflowId: run.id, owner: OWNER, query: run.input.query, maxRounds: 10 };
+    const answer = { model: 'm', provider: 'p', input_tokens: 1, output_tokens: 1, round: 0 };
+    const first = { ...answer, message: PLAN, intent: 'ready' as const, plan: PLAN };
+    const created = await createReview(bench.reviews, origin, first, 2);
+    if (!created.ok) throw new Error(created.error);
+    await extendReview(ports(), { ...request(run), seconds: 8, maxSecondsAhead: 2_592_000 });
+    // The attempt that opened the review is lost; the next one finds it.
+    await bench.stack.apps.orchestrator.kill();
+    await bench.stack.apps.orchestrator.restart();
+    const task = await run.ended();
+    expect(task.error).toBe('research plan review timed out');
+    expect(Date.parse(task.completed_at ?? '')).toBeGreaterThanOrEqual(
+      Date.parse(created.state.expires_at) + 8_000,
+    );
+  }, 60_000);
+
+  it('a review that is gone does not stop the deadline: a signal finds nothing, the timer ends it', async () => {
+    bench.provider.script(ready());
+    const run = await bench.submit({ ...REVIEWED, review_timeout: 3 });
+    const { decision: _, ...opened } = await run.opened();
+    await bench.forget(run.id);
+    await bench.deliver(run.id, {
+      id: 'lost',
+      action: 'approve',
+      by: 'ada',
+      at: opened.created_at,
+      version: 2,
+      plan_sha256: '',
+    });
+    expect((await run.ended()).error).toBe('research plan review timed out');
+  });
+
+  it('an approval that was taken back is not executed when its run lives after all', async () => {
+    bench.provider.script(ready());
+    const run = await bench.submit(REVIEWED);
+    await run.opened();
+    const refused = await approvePlan({ ...ports(), deliver: async () => 'over' }, request(run));
+    expect(refused).toMatchObject({ ok: false, error: 'Review is closed: cancelled' });
+    const { state } = await bench.reviews.load(run.id);
+    await bench.deliver(run.id, { ...state!.decision!, action: 'approve' });
+    expect(await run.ended()).toMatchObject({ status: 'TASK_STATUS_CANCELLED', error: 'task cancelled' });
+    expect(await run.types()).not.toContain('RESEARCH_PLAN_APPROVED');
   });
 
   it('a cancel ends the paused wait too', async () => {

@@ -16,6 +16,10 @@ beforeAll(async () => {
 });
 
 /** A run that waits for a person may outlive a deployment: today's code must go the way that its history went. */
+it('the bundle holds no schema library: it would be evaluated anew for every workflow that waits', () => {
+  expect(workflowBundle.code).not.toContain('ZodError');
+});
+
 describe('recorded histories replay on the workflows as they are', () => {
   it('there is one for every path', () => {
     expect(names.length).toBeGreaterThanOrEqual(15);

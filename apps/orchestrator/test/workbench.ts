@@ -14,7 +14,7 @@ import { type Stack, startStack } from '@plangate/devstack';
 import { EventLog } from '@plangate/events/redis';
 import { connectRedis } from '@plangate/redis';
 import type { ReviewState } from '@plangate/review';
-import { ReviewStore } from '@plangate/review/redis';
+import { ReviewStore, reviewKeys } from '@plangate/review/redis';
 import type { Caller, Deliver } from '@plangate/review/use-cases';
 import { configFile, loadStrategies } from '@plangate/service';
 import { newRecord, readSubmission, type TaskRecord } from '@plangate/tasks';
@@ -50,6 +50,8 @@ export interface Workbench {
   /** Signals as the gateway does. */
   deliver: Deliver;
   submit(context: Record<string, unknown>): Promise<Run>;
+  /** Takes a review out of the store, as if it had come back from older data. */
+  forget(id: WorkflowId): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -149,6 +151,10 @@ export async function startWorkbench(): Promise<Workbench> {
     client,
     deliver,
     submit,
+    async forget(id) {
+      const { review, commands, plans } = reviewKeys(id);
+      await redis.del(review, commands, plans);
+    },
     async stop() {
       redis.disconnect();
       await connection.close();

@@ -1,11 +1,8 @@
-/** Where gateway and worker meet: workflow types, task queue, signal names and payloads. Nothing else is shared. */
+/** What gateway and worker say to each other; the names are in `signals.ts`. */
 import { z } from 'zod';
 import { Owner } from './ids.ts';
 import { ModelChoice } from './llm.ts';
 import { Strategy, StrategyName } from './research.ts';
-
-export const RESEARCH_WORKFLOW = 'ResearchWorkflow';
-export const TASK_WORKFLOW = 'TaskWorkflow';
 
 /** Name of the task queue unless the settings say otherwise. */
 export const DEFAULT_TASK_QUEUE = 'plangate';
@@ -25,11 +22,6 @@ export const TaskInput = z.object({
 });
 export type TaskInput = z.infer<typeof TaskInput>;
 
-/** Name of the signal that wakes a workflow waiting for its review. */
-export function approvalSignal(workflowId: string): string {
-  return `research-plan-approved-${workflowId}`;
-}
-
 /** Payload of {@link approvalSignal}. It only wakes: the decision itself is read from the store. */
 export const ApprovalSignal = z.object({
   approved: z.boolean(),
@@ -41,7 +33,6 @@ export const ApprovalSignal = z.object({
 });
 export type ApprovalSignal = z.infer<typeof ApprovalSignal>;
 
-export const CANCEL_SIGNAL = 'cancel';
 /** Payload of the cancel signal; `decision_id` where a review was closed by it first. */
 export const CancelSignal = z.object({
   decision_id: z.string().optional(),
@@ -50,8 +41,6 @@ export const CancelSignal = z.object({
 });
 export type CancelSignal = z.infer<typeof CancelSignal>;
 
-export const PAUSE_SIGNAL = 'pause';
-export const RESUME_SIGNAL = 'resume';
 /** Payload of the pause and resume signals. */
 export const PauseSignal = z.object({ reason: z.string(), by: z.string() });
 export type PauseSignal = z.infer<typeof PauseSignal>;

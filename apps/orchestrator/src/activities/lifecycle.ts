@@ -29,9 +29,8 @@ export function lifecycleActivities({ tasks, drafts, events, reviews, keepEvents
       await events.append(workflowId as WorkflowId, [{ ...event, key }]);
     },
 
-    /** Shows that a cancel is on its way; null: the engine cancelled the run itself. */
-    async recordCancelling(workflowId: string, cancel: CancelSignal | null): Promise<void> {
-      const { reason, by } = cancel ?? { reason: '', by: '' };
+    /** Shows that a cancel is on its way; an empty `by`: the engine cancelled the run itself. */
+    async recordCancelling(workflowId: string, { reason, by }: CancelSignal): Promise<void> {
       await tasks.setCancelling(workflowId as WorkflowId, { reason, by }, [
         {
           key: 'cancelling',

@@ -1,5 +1,7 @@
 import type { PlanAnswer, TaskInput, WorkflowId } from '@plangate/contracts';
+import type { ReviewState } from '@plangate/review';
 import { createReview, readReview, sha256 } from '@plangate/review/use-cases';
+import { ApplicationFailure } from '@temporalio/activity';
 import { askModel } from './faults.ts';
 import type { Parts } from './parts.ts';
 import { originOf } from './review.ts';
@@ -13,6 +15,8 @@ export function planActivities({ llm, reviews, tasks }: Parts) {
   return {
     /** A plan that nobody reviews; a question of the model is taken as its direction. */
     async makePlan(input: TaskInput): Promise<ChosenPlan> {
+      // While the store is away no model is asked: what it answers could not be kept.
+      await tasks.loadOwner(input.workflow_id as WorkflowId);
       const answer = await firstPlan(input, NO_REVIEW_ROUNDS);
       const text = answer.plan ?? answer.message;
       return { text, sha256: sha256(text), version: 0, approved_by: '' };
@@ -23,17 +27,19 @@ export function planActivities({ llm, reviews, tasks }: Parts) {
       const { review } = input;
       if (!review) throw new Error('the task has no review');
       const found = await readReview(reviews, input.workflow_id as WorkflowId);
-      const state =
-        found ??
-        (await createReview(
-          reviews,
-          originOf(input),
-          await firstPlan(input, review.max_rounds),
-          review.timeout_seconds,
-        ));
-      return { status: state.status, expires_at: state.expires_at };
+      const { status, created_at } = found ?? (await open(input, review));
+      // Not `expires_at`: it may have been extended since, and the workflow's timer stands for the first deadline.
+      const deadline = Date.parse(created_at) + review.timeout_seconds * 1_000;
+      return { status, expires_at: new Date(deadline).toISOString() };
     },
   };
+
+  async function open(input: TaskInput, review: NonNullable<TaskInput['review']>): Promise<ReviewState> {
+    const answer = await firstPlan(input, review.max_rounds);
+    const created = await createReview(reviews, originOf(input), answer, review.timeout_seconds);
+    if (created.ok) return created.state;
+    throw ApplicationFailure.nonRetryable(created.error, created.code);
+  }
 
   async function firstPlan(input: TaskInput, maxRounds: number): Promise<PlanAnswer> {
     const answer = await askModel('make a plan', (signal) =>

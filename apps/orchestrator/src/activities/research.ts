@@ -11,9 +11,9 @@ import { sha256 } from '@plangate/review/use-cases';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { askModel, withHeartbeat } from './faults.ts';
 import type { Parts } from './parts.ts';
+import { publish } from './publish.ts';
 import type { ChosenPlan, WorkflowEnd } from './types.ts';
 
-const ORCHESTRATOR = 'orchestrator';
 const WRITER = 'writer';
 const NOTHING_FITS = 'The documents hold nothing that fits this plan, so there is nothing to report.';
 
@@ -24,18 +24,7 @@ export function researchActivities(parts: Parts) {
     /** The plan as questions. Where the model cannot divide it, its own lines are the questions. */
     async decomposePlan(input: TaskInput, plan: ChosenPlan): Promise<Question[]> {
       verifyPlan(plan);
-      const id = input.workflow_id as WorkflowId;
-      const questions = await divide(input, plan);
-      await events.append(id, [
-        {
-          key: 'delegation',
-          type: 'DELEGATION',
-          agent_id: ORCHESTRATOR,
-          message: `Researching ${questions.length} questions`,
-          payload: { questions, strategy: input.strategy_name },
-        },
-      ]);
-      return questions;
+      return divide(input, plan);
     },
 
     async researchQuestion(input: TaskInput, question: Question): Promise<Finding> {
@@ -63,6 +52,8 @@ export function researchActivities(parts: Parts) {
     async writeReport(input: TaskInput, plan: ChosenPlan, findings: Finding[]): Promise<WorkflowEnd> {
       verifyPlan(plan);
       const id = input.workflow_id as WorkflowId;
+      const standing = await drafts.load(id);
+      if (standing) return publish(parts, id, standing);
       const { sections, byN } = numberPassages(findings);
       await events.append(id, [agent(WRITER, 'AGENT_STARTED', 'Writing the report', { passages: byN.size })]);
       const written = byN.size === 0 ? null : await write(input, plan, sections);
@@ -86,18 +77,10 @@ export function researchActivities(parts: Parts) {
         verification: finished.verification,
       };
       const { model, provider } = written ?? { model: '', provider: 'none' };
-      await drafts.save(id, { result: finished.report, metadata, modelUsed: model, provider });
-      await events.append(id, [
-        agent(WRITER, 'AGENT_COMPLETED', 'Report written', finished.verification),
-        {
-          key: 'output',
-          type: 'LLM_OUTPUT',
-          agent_id: 'final_output',
-          message: finished.report,
-          payload: { citations: finished.citations.length },
-        },
-      ]);
-      return { kind: 'completed' };
+      const draft = { result: finished.report, metadata, modelUsed: model, provider };
+      const kept = await drafts.save(id, draft);
+      await events.append(id, [agent(WRITER, 'AGENT_COMPLETED', 'Report written', finished.verification)]);
+      return publish(parts, id, kept);
     },
   };
 
@@ -153,9 +136,11 @@ export function researchActivities(parts: Parts) {
     return answer;
   }
 
-  /** The conversation is read from the store: it is too large to travel through the engine. */
+  /**
+   * The conversation is read from the store: it is too large to travel through the engine. Asked before a model is, it
+   * also keeps a step from paying for answers that it could not store.
+   */
   async function reviewOf(input: TaskInput): Promise<{ rounds: Round[]; brief: string | undefined }> {
-    if (!input.review) return { rounds: [], brief: undefined };
     const { state } = await reviews.load(input.workflow_id as WorkflowId);
     return { rounds: state?.rounds ?? [], brief: state?.research_brief };
   }

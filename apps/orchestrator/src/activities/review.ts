@@ -21,25 +21,26 @@ interface Settlement {
 /** Review state as the workflow reads and settles it (design rule 5). */
 export function reviewActivities({ reviews, tasks, log }: Parts) {
   return {
-    async readReview(workflowId: string): Promise<ReviewReading> {
+    /** Null where there is none: the store came back without it, or it was let go. */
+    async readReview(workflowId: string): Promise<ReviewReading | null> {
       const { state } = await reviews.load(workflowId as WorkflowId);
-      if (!state) throw ApplicationFailure.create({ message: 'the review is gone', type: 'review_gone' });
-      return readingOf(state);
+      return state && readingOf(state);
     },
 
     /** The deadline fired: closes the review, or says what is true instead. */
     async closeReview(input: TaskInput, deadline: string): Promise<ReviewReading> {
       const closed = await close({ store: reviews }, originOf(input), deadline);
-      if (!closed.ok) throw new Error(closed.error);
+      if (!closed.ok) throw ApplicationFailure.nonRetryable(closed.error, closed.code);
       return readingOf(closed.state);
     },
 
-    async remind(workflowId: string, share: number): Promise<void> {
+    /** False where the review is not open any more. */
+    async remind(workflowId: string, share: number): Promise<boolean> {
       const id = workflowId as WorkflowId;
       const { state } = await reviews.load(id);
-      if (state?.status !== 'reviewing') return;
+      if (state?.status !== 'reviewing') return false;
       const { version, expires_at } = state;
-      await reviews.announceWhileOpen(id, [
+      return reviews.announceWhileOpen(id, [
         {
           key: `reminder:${share}`,
           type: 'REVIEW_REMINDER',
@@ -77,10 +78,15 @@ export function reviewActivities({ reviews, tasks, log }: Parts) {
           by,
           cancelled?.reason,
         );
-        if (!closed.ok) throw new Error(closed.error);
+        // Somebody else has ended the task already: then there is nothing left to close.
+        if (!closed.ok) return;
         state = closed.state;
       }
-      if (state.decision) await settle({ input, decision: state.decision, planText: state.current_plan });
+      const { decision, current_plan } = state;
+      if (!decision) return;
+      // An approval of another text than the one that is stored was not acted upon, and is not announced.
+      if (isIntact(state)) await settle({ input, decision, planText: current_plan });
+      else await reviews.acknowledge(id, decision.id, []);
     },
   };
 
@@ -114,8 +120,13 @@ export function originOf(input: TaskInput): ReviewOrigin {
 function readingOf(state: ReviewState): ReviewReading {
   const { status, expires_at, decision } = state;
   if (!decision) return { status, expires_at, decision: null, plan: '' };
-  if (decision.action === 'approve' && sha256(state.current_plan) !== decision.plan_sha256) {
+  if (!isIntact(state)) {
     throw ApplicationFailure.nonRetryable('the plan is not the one that was approved', 'plan_mismatch');
   }
   return { status, expires_at, decision, plan: state.current_plan };
+}
+
+/** False where a plan was approved that is not the one that is stored. */
+function isIntact({ decision, current_plan }: ReviewState): boolean {
+  return decision?.action !== 'approve' || sha256(current_plan) === decision.plan_sha256;
 }

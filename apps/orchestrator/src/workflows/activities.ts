@@ -1,5 +1,5 @@
 /** How workflows reach their activities: one proxy per kind of work, each with its own patience. */
-import { proxyActivities } from '@temporalio/workflow';
+import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 
 /** A process that died is noticed by its missing heartbeat, so that a restart does not wait for the long limits. */
@@ -13,12 +13,12 @@ export const stores = proxyActivities<Activities>({
 });
 
 /**
- * Planning, questions, searches, writing: tried while Redis or llm-service is away, given up when a model keeps
- * failing; then the task fails with the reason of the last try.
+ * Planning, questions, searches, writing: tried while Redis or llm-service is away, however long that is; given up
+ * when a model keeps failing or the step has a fault of its own (`step-faults.ts`). A cancel does not wait for them.
  */
 export const agents = proxyActivities<Activities>({
   startToCloseTimeout: '10 minutes',
-  scheduleToCloseTimeout: '30 minutes',
   heartbeatTimeout: HEARTBEAT,
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
   retry: { initialInterval: '1 second', maximumInterval: '5 seconds' },
 });

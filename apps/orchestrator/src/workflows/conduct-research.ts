@@ -17,6 +17,7 @@ export async function conductResearch(
 ): Promise<WorkflowEnd> {
   try {
     const questions = await control.step(() => agents.decomposePlan(input, plan));
+    await stores.announce(input.workflow_id, 'delegation', delegation(input, questions));
     const findings = await answerAll(input, control, questions);
     return await control.step(() => agents.writeReport(input, plan, findings));
   } catch (error) {
@@ -45,6 +46,15 @@ async function answerAll(input: TaskInput, control: TaskControl, questions: Ques
   const count = Math.min(input.strategy.max_concurrent_agents, questions.length);
   await Promise.all(Array.from({ length: count }, agent));
   return findings;
+}
+
+function delegation(input: TaskInput, questions: Question[]): NewEvent {
+  return {
+    type: 'DELEGATION',
+    agent_id: 'orchestrator',
+    message: `Researching ${questions.length} questions`,
+    payload: { questions, strategy: input.strategy_name },
+  };
 }
 
 function progress(done: number, total: number): NewEvent {

@@ -1,11 +1,6 @@
-import {
-  CANCEL_SIGNAL,
-  type CancelSignal,
-  PAUSE_SIGNAL,
-  type PauseSignal,
-  RESUME_SIGNAL,
-} from '@plangate/contracts';
-import { CancellationScope, condition, defineSignal, setHandler } from '@temporalio/workflow';
+import type { CancelSignal, PauseSignal } from '@plangate/contracts';
+import { CANCEL_SIGNAL, PAUSE_SIGNAL, RESUME_SIGNAL } from '@plangate/contracts/signals';
+import { CancellationScope, condition, defineSignal, setHandler, Trigger } from '@temporalio/workflow';
 import { stores } from './activities.ts';
 
 export const pauseSignal = defineSignal<[PauseSignal]>(PAUSE_SIGNAL);
@@ -21,7 +16,8 @@ export class TaskControl {
   #paused = false;
   #running = 0;
   #changes = 0;
-  #recorded: Promise<void> = Promise.resolve();
+  readonly #begun = new Trigger<void>();
+  #recorded: Promise<void> = Promise.resolve(this.#begun);
   #cancelled: CancelSignal | null = null;
   #scope: CancellationScope | null = null;
 
@@ -48,9 +44,22 @@ export class TaskControl {
     return scope.run(work);
   }
 
-  /** Does one step of the work, as soon as the task is not paused. */
+  /** The start of the task is announced, or never will be: from now on its changes are recorded. */
+  begun(): void {
+    this.#begun.resolve();
+  }
+
+  /** Does one step of the work, as soon as the task is not paused and the record says so. */
   async step<T>(work: () => Promise<T>): Promise<T> {
-    await condition(() => !this.#paused);
+    do {
+      await condition(() => !this.#paused);
+      await this.#recorded;
+    } while (this.#paused);
+    return this.during(work);
+  }
+
+  /** Does work that a pause does not hold back, but waits for: the task is paused when nothing of it runs. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
     this.#running += 1;
     try {
       return await work();

@@ -38,13 +38,18 @@ export async function runTask(
   try {
     end = await control.cancellable(async () => {
       await stores.beginTask(input);
+      control.begun();
       return await work();
     });
   } catch (error) {
     end = endOf(error, control);
   }
+  control.begun();
   await CancellationScope.nonCancellable(async () => {
-    if (end.kind === 'cancelled') await stores.recordCancelling(input.workflow_id, control.cancelled);
+    if (end.kind === 'cancelled') {
+      const { reason = '', by = '' } = control.cancelled ?? end;
+      await stores.recordCancelling(input.workflow_id, { reason, by });
+    }
     await beforeEnd(end);
     await stores.endTask(input.workflow_id, end);
     await condition(allHandlersFinished);
@@ -53,7 +58,8 @@ export async function runTask(
 }
 
 function endOf(error: unknown, control: TaskControl): WorkflowEnd {
-  if (isCancellation(error)) {
+  // A step that a cancel broke off may fail in its own way first.
+  if (isCancellation(error) || control.cancelled) {
     const reason = control.cancelled?.reason;
     return reason ? { kind: 'cancelled', reason } : { kind: 'cancelled' };
   }

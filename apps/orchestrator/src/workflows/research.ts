@@ -47,7 +47,7 @@ async function researchAfterReview(
 ): Promise<WorkflowEnd> {
   let opened: OpenedReview;
   try {
-    opened = await agents.openReview(input);
+    opened = await control.during(() => agents.openReview(input));
   } catch (error) {
     return planFailed(error);
   }
@@ -57,7 +57,10 @@ async function researchAfterReview(
 
 function endWithout(verdict: Exclude<Verdict, { kind: 'approved' }>): WorkflowEnd {
   if (verdict.kind === 'timed_out') return { kind: 'review_timed_out' };
-  return verdict.reason ? { kind: verdict.kind, reason: verdict.reason } : { kind: verdict.kind };
+  const reason = verdict.reason === undefined ? {} : { reason: verdict.reason };
+  return verdict.kind === 'rejected'
+    ? { kind: 'rejected', ...reason }
+    : { kind: 'cancelled', by: verdict.by, ...reason };
 }
 
 function planFailed(error: unknown): WorkflowEnd {

@@ -1,4 +1,5 @@
-import { type ApprovalSignal, approvalSignal, type TaskInput } from '@plangate/contracts';
+import type { ApprovalSignal, TaskInput } from '@plangate/contracts';
+import { approvalSignal } from '@plangate/contracts/signals';
 import type { Decision } from '@plangate/review';
 import {
   CancellationScope,
@@ -14,7 +15,7 @@ import { stores } from './activities.ts';
 
 export type Verdict =
   | { kind: 'approved'; plan: ChosenPlan }
-  | { kind: 'rejected' | 'cancelled'; reason: string | undefined }
+  | { kind: 'rejected' | 'cancelled'; reason: string | undefined; by: string }
   | { kind: 'timed_out' };
 
 /** Shares of the wait after which people are reminded. */
@@ -48,18 +49,22 @@ export class ReviewWait {
   /** Waits for the end of the review and settles the decision that ended it. */
   async verdict(opened: OpenedReview): Promise<Verdict> {
     const reading = opened.status === 'reviewing' ? await this.#wait(opened.expires_at) : await this.#read();
-    const { decision } = reading;
-    if (reading.status === 'timed_out' || !decision) return { kind: 'timed_out' };
+    const decision = reading?.decision;
+    if (!reading || !decision) return { kind: 'timed_out' };
     this.#acted = { decision, planText: reading.plan };
     await stores.settle({ input: this.#input, decision, planText: reading.plan });
-    if (decision.action === 'approve') {
+    if (reading.status === 'approved') {
       const { plan_sha256, version, by } = decision;
       return {
         kind: 'approved',
         plan: { text: reading.plan, sha256: plan_sha256, version, approved_by: by },
       };
     }
-    return { kind: decision.action === 'reject' ? 'rejected' : 'cancelled', reason: decision.reason };
+    return {
+      kind: reading.status === 'rejected' ? 'rejected' : 'cancelled',
+      reason: decision.reason,
+      by: decision.by,
+    };
   }
 
   async #wait(expiresAt: string): Promise<ReviewReading> {
@@ -80,8 +85,8 @@ export class ReviewWait {
       const woken = await condition(() => this.#woken, Math.max(1, firesAt - Date.now()));
       this.#woken = false;
       const reading = woken ? await this.#read() : await stores.closeReview(this.#input, deadline);
-      if (reading.status !== 'reviewing') return reading;
-      if (woken) {
+      if (reading && reading.status !== 'reviewing') return reading;
+      if (woken || !reading) {
         log.warn('signal without a recorded decision');
       } else {
         firesAt += Date.parse(reading.expires_at) - Date.parse(deadline);
@@ -95,12 +100,13 @@ export class ReviewWait {
     await Promise.all(
       REMINDERS.map(async (share) => {
         await sleep(this.#timeoutMs * share);
-        await stores.remind(this.#input.workflow_id, share);
+        // A review that is not open any more without a signal: the engine came back from older data.
+        if (!(await stores.remind(this.#input.workflow_id, share))) this.#woken = true;
       }),
     );
   }
 
-  #read(): Promise<ReviewReading> {
+  #read(): Promise<ReviewReading | null> {
     return stores.readReview(this.#input.workflow_id);
   }
 }

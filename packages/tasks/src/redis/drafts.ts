@@ -26,8 +26,13 @@ export class DraftStore {
     this.#redis = redis;
   }
 
-  async save(id: WorkflowId, draft: Draft): Promise<void> {
-    await this.#redis.set(draftKey(id), JSON.stringify(draft), 'EX', KEEP_SECONDS);
+  /**
+   * Keeps the first result: a step that is tried again must not put another one in its place.
+   * @returns the one that stands
+   */
+  async save(id: WorkflowId, draft: Draft): Promise<Draft> {
+    await this.#redis.set(draftKey(id), JSON.stringify(draft), 'EX', KEEP_SECONDS, 'NX');
+    return (await this.load(id)) ?? draft;
   }
 
   /** Null where there is none. */

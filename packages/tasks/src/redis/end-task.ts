@@ -1,6 +1,6 @@
 import type { WorkflowId } from '@plangate/contracts';
 import type { TaskEnd } from '../end.ts';
-import type { EndOutcome, StandingEnd, TaskStore } from './store.ts';
+import type { EndOutcome, TaskStore } from './store.ts';
 
 export interface EndTaskParts {
   store: TaskStore;
@@ -11,7 +11,7 @@ export interface EndTaskParts {
    * Does what else belongs to an end, such as the expiry of the review, and says whether a decision is still
    * to be delivered: then the task stays among the open ones.
    */
-  afterEnd?: (id: WorkflowId, end: StandingEnd) => Promise<{ undelivered: boolean }>;
+  afterEnd?: (id: WorkflowId) => Promise<{ undelivered: boolean }>;
 }
 
 /**
@@ -21,9 +21,8 @@ export interface EndTaskParts {
  */
 export async function endTask(id: WorkflowId, end: TaskEnd, parts: EndTaskParts): Promise<EndOutcome> {
   const outcome = await parts.store.end(id, end);
-  if (outcome.outcome === 'absent') return outcome;
   await parts.events.expire(id, parts.keepEventsSeconds);
-  const { undelivered } = (await parts.afterEnd?.(id, outcome.end)) ?? { undelivered: false };
+  const { undelivered } = (await parts.afterEnd?.(id)) ?? { undelivered: false };
   if (!undelivered) await parts.store.closeOpen(id);
   return outcome;
 }
