@@ -19,12 +19,14 @@ import express, { type Express } from 'express';
 import type { GatewayParts } from './parts.ts';
 import { controlRoutes } from './routes/control.ts';
 import { healthRoutes } from './routes/health.ts';
+import { openApiRoute } from './routes/openapi.ts';
 import { idOf, undecodableId } from './routes/request.ts';
 import { reviewActRoute } from './routes/review-act.ts';
 import { reviewReadRoutes } from './routes/review-read.ts';
 import { streamRoute } from './routes/stream.ts';
 import { submitRoutes } from './routes/submit.ts';
 import { taskRoutes } from './routes/tasks.ts';
+import { routesOf } from './routes-of.ts';
 import { OpenStreams } from './streams/open-streams.ts';
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
@@ -33,6 +35,8 @@ type IdHandler = (req: IncomingMessage, res: ServerResponse, id: WorkflowId) => 
 export interface Gateway {
   /** For `http.createServer`. */
   handler: RequestListener;
+  /** What it serves, such as `GET /api/v1/tasks/{id}`. */
+  routes: string[];
   streams: OpenStreams;
 }
 
@@ -74,6 +78,7 @@ export function createGateway(parts: GatewayParts): Gateway {
 
   return {
     streams,
+    routes: routesOf(app),
     handler(req, res) {
       const failed = (error: unknown) => answerError(log, error, req, res);
       void first(req, res, (error) => {
@@ -106,7 +111,7 @@ function createApp(parts: GatewayParts, readReview: IdHandler, stream: Handler):
     const { get, post } = handlers;
     if (get) app.get(path, get);
     if (post) app.post(path, post);
-    app.all(path, methodNotAllowed(...Object.keys(handlers).map((method) => method.toUpperCase())));
+    app.route(path).all(methodNotAllowed(...Object.keys(handlers).map((method) => method.toUpperCase())));
   };
   const task = (handler: IdHandler) => withId('task', handler);
   const reviewed = (handler: IdHandler) => withId('workflow', handler);
@@ -114,6 +119,7 @@ function createApp(parts: GatewayParts, readReview: IdHandler, stream: Handler):
   route('/health', { get: health.health });
   route('/readiness', { get: health.readiness });
   route('/metrics', { get: health.metrics });
+  route('/openapi.json', { get: openApiRoute(parts) });
 
   app.use('/api/v1', authenticate(parts.authenticator));
   route('/api/v1/stream/sse', { get: stream });

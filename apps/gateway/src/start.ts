@@ -32,6 +32,8 @@ export interface GatewayOptions {
 
 export interface RunningGateway {
   url: string;
+  /** What it serves, such as `GET /api/v1/tasks/{id}`. */
+  routes: string[];
   /** Takes no new request, breaks streams off, lets what runs finish within the limit, and closes all connections. */
   stop(): Promise<void>;
 }
@@ -125,6 +127,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
 
   return {
     url: urlOf(server.address() as AddressInfo),
+    routes: gateway.routes,
     async stop() {
       await Promise.all([stopper.stop(), stopSweeping(), work.settled(stopLimitMs)]);
       await close();

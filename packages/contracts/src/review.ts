@@ -127,21 +127,23 @@ function requiredText(error: string) {
 
 const FeedbackAction = z.object({
   action: z.literal('feedback'),
-  message: requiredText(FEEDBACK_TEXT).superRefine(
-    atMost(FEEDBACK_LIMIT_BYTES, utf8Bytes, 'message exceeds maximum length (10KB)'),
-  ),
+  message: requiredText(FEEDBACK_TEXT)
+    .superRefine(atMost(FEEDBACK_LIMIT_BYTES, utf8Bytes, 'message exceeds maximum length (10KB)'))
+    .describe(
+      `What to change, or the answer to a question of the planner; ${FEEDBACK_LIMIT_BYTES} bytes of UTF-8 at most.`,
+    ),
 });
 
 const EditAction = z.object({
   action: z.literal('edit'),
-  plan: requiredText(EDIT_TEXT).superRefine(
-    atMost(PLAN_LIMIT_BYTES, utf8Bytes, 'plan exceeds maximum length (64KB)'),
-  ),
+  plan: requiredText(EDIT_TEXT)
+    .superRefine(atMost(PLAN_LIMIT_BYTES, utf8Bytes, 'plan exceeds maximum length (64KB)'))
+    .describe(`Becomes the current plan as it stands; ${PLAN_LIMIT_BYTES} bytes of UTF-8 at most.`),
 });
 
 const RejectAction = z.object({
   action: z.literal('reject'),
-  reason: Reason,
+  reason: Reason.describe('Why; 2 000 characters at most.'),
 });
 
 const ExtendAction = z.object({
@@ -149,7 +151,8 @@ const ExtendAction = z.object({
   seconds: z
     .int({ error: SECONDS_TEXT })
     .min(1, { error: SECONDS_TEXT })
-    .max(MAX_REVIEW_SECONDS, { error: SECONDS_TEXT }),
+    .max(MAX_REVIEW_SECONDS, { error: SECONDS_TEXT })
+    .describe('Added to the deadline.'),
 });
 
 /**

@@ -6,6 +6,10 @@ import { cleanText, codePoints, isBlank } from './text.ts';
 
 const QUERY_LIMIT_CHARACTERS = 10_000;
 const INVALID_BODY = 'Invalid request body';
+const CONTEXT_TEXT =
+  '`force_research`: a research task. `require_review`: its plan waits for a person (`review_plan: "manual"` means ' +
+  'the same). `review_timeout`: how many seconds it waits for one. `enable_citations` and the research ' +
+  'settings of the body may stand here too. Everything else is handed to the planner.';
 
 export const MODES = ['simple', 'standard', 'complex', 'supervisor'] as const;
 export const Mode = z.enum(MODES);
@@ -14,9 +18,8 @@ export const ModelTier = z.enum(MODEL_TIERS);
 
 /** One of a few words: another type of value is a wrong body, another word names the words allowed. */
 function choice<const T extends readonly [string, ...string[]]>(name: string, allowed: T) {
-  return z
-    .string({ error: INVALID_BODY })
-    .pipe(z.enum(allowed, { error: `Invalid ${name} (allowed: ${allowed.join(', ')})` }));
+  const unknown = `Invalid ${name} (allowed: ${allowed.join(', ')})`;
+  return z.enum(allowed, { error: ({ input }) => (typeof input === 'string' ? unknown : INVALID_BODY) });
 }
 
 function integer(name: string, low: number, high: number) {
@@ -40,12 +43,14 @@ export const SubmitTaskBody = z.object(
       .refine((text) => !isBlank(text), { error: 'Query is required', abort: true })
       .refine((text) => codePoints(text) <= QUERY_LIMIT_CHARACTERS, {
         error: 'Query exceeds 10000 characters',
-      }),
+      })
+      .meta({ description: 'What is to be found out or done.', maxLength: QUERY_LIMIT_CHARACTERS }),
     session_id: z
       .string({ error: INVALID_BODY })
       .refine((id) => Id.safeParse(id).success, { error: 'Invalid session_id format' })
-      .nullish(),
-    context: z.record(z.string(), z.unknown(), { error: INVALID_BODY }).nullish(),
+      .nullish()
+      .describe('An earlier session to go on with; left out, a new one begins.'),
+    context: z.record(z.string(), z.unknown(), { error: INVALID_BODY }).nullish().describe(CONTEXT_TEXT),
     mode: choice('mode', MODES).nullish(),
     model_tier: choice('model_tier', MODEL_TIERS).nullish(),
     model_override: z.string({ error: INVALID_BODY }).max(200, { error: INVALID_BODY }).nullish(),

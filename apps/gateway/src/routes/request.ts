@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { parseWorkflowId, type WorkflowId } from '@plangate/contracts';
+import { parseWorkflowId, type WholeRange, type WorkflowId } from '@plangate/contracts';
 import { HttpError, noteWorkflow, requestTarget } from '@plangate/http';
 
 /** The query of a request; of a repeated parameter the first one counts. */
@@ -36,11 +36,7 @@ function invalidId(kind: 'task' | 'workflow'): HttpError {
  * A whole number of the query.
  * @throws {HttpError} 400 `Invalid <name> parameter` for anything else and outside of the range
  */
-export function wholeNumber(
-  query: URLSearchParams,
-  name: string,
-  range: { otherwise: number; low: number; high: number },
-): number {
+export function wholeNumber(query: URLSearchParams, name: string, range: WholeRange): number {
   const text = query.get(name);
   if (text === null) return range.otherwise;
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { sameOwner, type WorkflowId } from '@plangate/contracts';
+import { REVIEW_WAIT_SECONDS, sameOwner, type WorkflowId } from '@plangate/contracts';
 import { fromRefusal, HttpError, sendJson } from '@plangate/http';
 import { diffPlans, entityTags, refuseAccess, reviewNotFound } from '@plangate/review';
 import type { StoredBody } from '@plangate/review/redis';
@@ -40,7 +40,7 @@ export function reviewReadRoutes(parts: GatewayParts) {
     /** The hot path: nothing is parsed, and the body goes out as the commit wrote it. */
     async read(req: IncomingMessage, res: ServerResponse, id: WorkflowId): Promise<void> {
       const query = queryOf(req);
-      const wait = wholeNumber(query, 'wait', { otherwise: 20, low: 0, high: 25 });
+      const wait = wholeNumber(query, 'wait', REVIEW_WAIT_SECONDS);
       const caller = callerOf(parts, req);
       const stored = (await parts.reviews.readBody(id)) ?? (await awaitReview(res, id, caller, wait));
       const refusal = refuseAccess(stored.owner, caller.owner, caller.authOff);

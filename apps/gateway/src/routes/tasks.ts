@@ -1,5 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Id, TaskStatus, type WorkflowEvent, type WorkflowId } from '@plangate/contracts';
+import {
+  EVENT_LIMIT,
+  Id,
+  OFFSET,
+  TASK_LIMIT,
+  TaskStatus,
+  type WorkflowEvent,
+  type WorkflowId,
+} from '@plangate/contracts';
 import { HttpError, principalOf, sendJson } from '@plangate/http';
 import { toListItem, toTaskBody } from '@plangate/tasks';
 import type { GatewayParts } from '../parts.ts';
@@ -15,7 +23,7 @@ export function taskRoutes({ tasks, events }: GatewayParts) {
   return {
     async list(req: IncomingMessage, res: ServerResponse): Promise<void> {
       const query = queryOf(req);
-      const limit = wholeNumber(query, 'limit', { otherwise: 20, low: 1, high: 100 });
+      const limit = wholeNumber(query, 'limit', TASK_LIMIT);
       const offset = offsetOf(query);
       const status = statusOf(query);
       const sessionId = sessionOf(query);
@@ -35,7 +43,7 @@ export function taskRoutes({ tasks, events }: GatewayParts) {
 
     async readEvents(req: IncomingMessage, res: ServerResponse, id: WorkflowId): Promise<void> {
       const query = queryOf(req);
-      const limit = wholeNumber(query, 'limit', { otherwise: 50, low: 1, high: 200 });
+      const limit = wholeNumber(query, 'limit', EVENT_LIMIT);
       const offset = offsetOf(query);
       await requireOwnTask(tasks, req, id);
       const page = await events.readPage(id, { limit, offset });
@@ -75,7 +83,7 @@ export function taskRoutes({ tasks, events }: GatewayParts) {
 }
 
 function offsetOf(query: URLSearchParams): number {
-  return wholeNumber(query, 'offset', { otherwise: 0, low: 0, high: Number.MAX_SAFE_INTEGER });
+  return wholeNumber(query, 'offset', OFFSET);
 }
 
 /** The filter takes any case, with or without the prefix. */

@@ -1,0 +1,8 @@
+import type { Route } from '../route.ts';
+import { operationRoutes } from './operation.ts';
+import { reviewRoutes } from './review.ts';
+import { streamRoutes } from './streams.ts';
+import { taskRoutes } from './tasks.ts';
+
+/** Every route of the gateway. */
+export const ROUTES: readonly Route[] = [...taskRoutes, ...reviewRoutes, ...streamRoutes, ...operationRoutes];
