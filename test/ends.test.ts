@@ -315,6 +315,17 @@ describe('pause and resume', () => {
     expect(await controlState(id)).toMatchObject({ is_paused: false });
   });
 
+  test('a resume right after a pause is taken, and the task goes on', async () => {
+    const { id } = await opened();
+    expect((await product.control(id, 'pause')).status).toBe(202);
+    expect((await product.control(id, 'pause')).json.error).toBe('task is already paused');
+    expect((await product.control(id, 'resume')).status).toBe(202);
+    await product.published(id, 'WORKFLOW_RESUMED');
+    expect((await product.task(id)).status).toBe('TASK_STATUS_RUNNING');
+    expect((await product.control(id, 'cancel')).status).toBe(202);
+    expect((await product.control(id, 'pause')).json.error).toBe('cannot pause cancelled task');
+  });
+
   test('during the research: what runs is finished and kept, nothing starts before resume', async () => {
     const query = newQuery();
     const release = holdModel(query, 'decompose');

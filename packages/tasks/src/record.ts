@@ -40,6 +40,8 @@ export const TaskRecord = z.object({
   /** `token` names the attempt that wrote the record; `confirmed` once the engine is known to have the run. */
   start: z.object({ token: z.string().min(1), confirmed: z.boolean() }),
   control: ControlState,
+  /** What was last asked of the workflow; `control` shows it as soon as the workflow has recorded it. */
+  wanted: z.enum(['', 'paused', 'running', 'cancelled']),
   model_used: z.string(),
   provider: z.string(),
   usage: TokenUsage,
@@ -96,6 +98,7 @@ export function newRecord(task: NewTask): TaskRecord {
     completed_at: null,
     start: { token: task.token, confirmed: false },
     control: NO_CONTROL,
+    wanted: '',
     model_used: '',
     provider: '',
     usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0, estimated_cost: 0 },

@@ -1,10 +1,10 @@
 import { NO_CONTROL, type TaskStatus } from '@plangate/contracts';
 import { describe, expect, it, test } from 'vitest';
-import { type ControlAction, decideControl, isEnded } from '../src/index.ts';
+import { type ControlAction, decideControl, isEnded, type TaskRecord } from '../src/index.ts';
 
-const decide = (status: string, action: ControlAction, control = {}) =>
+const decide = (status: string, action: ControlAction, control = {}, wanted: TaskRecord['wanted'] = '') =>
   decideControl(
-    { status: `TASK_STATUS_${status}` as TaskStatus, control: { ...NO_CONTROL, ...control } },
+    { status: `TASK_STATUS_${status}` as TaskStatus, control: { ...NO_CONTROL, ...control }, wanted },
     action,
   );
 
@@ -34,6 +34,24 @@ describe('cancel, pause and resume', () => {
     ['QUEUED', 'resume', 'task is not paused'],
   ] as const)('a task in %s refuses %s: %s', (status, action, error) => {
     expect(decide(status, action)).toMatchObject({ ok: false, status: 409, error });
+  });
+
+  it.each([
+    ['RUNNING', 'paused', 'resume'],
+    ['PAUSED', 'running', 'pause'],
+  ] as const)(
+    'in %s, but last asked to be %s, takes %s: the workflow may not have recorded it yet',
+    (status, wanted, action) => {
+      expect(decide(status, action, {}, wanted)).toEqual({ ok: true, repeat: false });
+    },
+  );
+
+  it.each([
+    ['RUNNING', 'paused', 'pause', 'task is already paused'],
+    ['PAUSED', 'running', 'resume', 'task is not paused'],
+    ['RUNNING', 'cancelled', 'pause', 'cannot pause cancelled task'],
+  ] as const)('in %s, but last asked to be %s, refuses %s', (status, wanted, action, error) => {
+    expect(decide(status, action, {}, wanted)).toMatchObject({ ok: false, error });
   });
 
   it('takes a second cancel, of a task that is cancelled or about to be', () => {

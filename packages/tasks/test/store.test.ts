@@ -350,11 +350,18 @@ describe('a record of another version', () => {
       () => store.setCancelling(task_id, by),
       () => store.addUsage(task_id, usage, 'k'),
       () => store.end(task_id, { kind: 'lost' }),
-      () => store.listByOwner(ALICE, { limit: 20, offset: 0 }),
     ];
     for (const call of calls) await expect(call()).rejects.toBeInstanceOf(UnreadableRecordError);
     expect(await redis.hgetall(taskKey(task_id))).toEqual(before);
     expect(await typesOf(task_id)).toEqual([]);
+  });
+
+  it('takes no other task out of the list', async () => {
+    const unreadable = await created();
+    const other = await created();
+    await redis.hset(taskKey(unreadable.task_id), 'v', '2');
+    const { records } = await store.listByOwner(ALICE, { limit: 20, offset: 0 });
+    expect(records.map(({ task_id }) => task_id)).toEqual([other.task_id]);
   });
 
   it('is refused where a field breaks the schema', async () => {

@@ -37,12 +37,19 @@ export function controlRoutes(parts: GatewayParts) {
       if (!decided.ok) throw fromRefusal(decided);
       if (!decided.repeat) {
         const request = { record, reason, caller: callerOf(parts, req) };
-        await parts.work.keep(action === 'cancel' ? cancel(parts, request) : signal(parts, request, action));
+        await parts.work.keep(ask(parts, request, action));
       }
       sendJson(res, 202, { success: true, message: MESSAGES[action], task_id: id });
     };
   }
   return { cancel: route('cancel'), pause: route('pause'), resume: route('resume') };
+}
+
+const WANTED = { cancel: 'cancelled', pause: 'paused', resume: 'running' } as const;
+
+async function ask(parts: GatewayParts, request: Request, action: ControlAction): Promise<void> {
+  await (action === 'cancel' ? cancel(parts, request) : signal(parts, request, action));
+  await parts.tasks.noteWanted(request.record.task_id, WANTED[action]);
 }
 
 /**

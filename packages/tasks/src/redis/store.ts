@@ -163,6 +163,11 @@ export class TaskStore {
     });
   }
 
+  /** Notes what the workflow was asked for, so that the next request is judged by it. */
+  noteWanted(id: WorkflowId, wanted: Exclude<TaskRecord['wanted'], ''>): Promise<UpdateOutcome> {
+    return this.#update(id, { fields: { wanted } });
+  }
+
   /** A cancel is on its way; the status stays until the end. The first reason stands. */
   setCancelling(
     id: WorkflowId,

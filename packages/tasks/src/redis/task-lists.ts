@@ -5,7 +5,7 @@ import { sessionTitle } from '../session-title.ts';
 import { ownerKeys, taskKey } from './keys.ts';
 import { pipelined } from './open-tasks.ts';
 import { scripts } from './scripts.ts';
-import { fromSummary, SUMMARY_FIELDS } from './stored-record.ts';
+import { fromSummary, SUMMARY_FIELDS, UnreadableRecordError } from './stored-record.ts';
 
 export interface TaskListQuery {
   limit: number;
@@ -83,7 +83,15 @@ async function withStatus(redis: Redis, ids: WorkflowId[], status: TaskStatus): 
 
 async function readSummaries(redis: Redis, ids: WorkflowId[]): Promise<TaskSummary[]> {
   const rows = await readFields(redis, ids, SUMMARY_FIELDS);
-  return ids.flatMap((id, at) => fromSummary(id, rows[at] ?? []) ?? []);
+  return ids.flatMap((id, at) => {
+    try {
+      return fromSummary(id, rows[at] ?? []) ?? [];
+    } catch (error) {
+      // A record of another version must not take the whole list away; a read of that task alone says what it is.
+      if (error instanceof UnreadableRecordError) return [];
+      throw error;
+    }
+  });
 }
 
 async function readFields(
