@@ -121,7 +121,12 @@ function createApp(parts: GatewayParts, readReview: IdHandler, stream: Handler):
   route('/metrics', { get: health.metrics });
   route('/openapi.json', { get: openApiRoute(parts) });
 
-  app.use('/api/v1', authenticate(parts.authenticator));
+  const auth = authenticate(parts.authenticator);
+  const streamAuth = authenticate(parts.authenticator, { fromQuery: true });
+  app.use('/api/v1', (req, res, next) => {
+    const reads = req.method === 'GET' || req.method === 'HEAD';
+    return (reads && req.path.startsWith('/stream/') ? streamAuth : auth)(req, res, next);
+  });
   route('/api/v1/stream/sse', { get: stream });
   route('/api/v1/tasks', { get: tasks.list, post: submit.submitTask });
   route('/api/v1/tasks/stream', { post: submit.submitAndStream });

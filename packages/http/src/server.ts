@@ -6,6 +6,7 @@ import {
   type Server,
   STATUS_CODES,
 } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { HttpError, sendError } from './errors.ts';
 
@@ -15,7 +16,11 @@ import { HttpError, sendError } from './errors.ts';
  * missing or repeated `Host` (RFC 9112 §3.2).
  */
 export function createHttpServer(handler: RequestListener): Server {
+  /** Answers that are under way on a connection. */
+  const answering = new WeakMap<Duplex, number>();
   const server = createServer({ requireHostHeader: false }, (req, res) => {
+    answering.set(req.socket, (answering.get(req.socket) ?? 0) + 1);
+    res.once('close', () => answering.set(req.socket, (answering.get(req.socket) ?? 1) - 1));
     const refusal = refuseHost(req);
     if (!refusal) return handler(req, res);
     res.setHeader('X-Request-ID', randomUUID());
@@ -25,7 +30,11 @@ export function createHttpServer(handler: RequestListener): Server {
     res.setHeader('X-Request-ID', randomUUID());
     sendError(res, new HttpError(417, 'expectation_failed', 'Expectation failed'));
   });
-  server.on('clientError', answerBroken);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    // In front of or inside an answer under way nothing else may be written: the connection is broken off.
+    if ((answering.get(socket) ?? 0) > 0) socket.resetAndDestroy();
+    else answerBroken(error, socket);
+  });
   return server;
 }
 

@@ -43,6 +43,17 @@ describe('what Node would answer with an empty body has the one error shape (con
     expect(answer).toMatchObject({ status: 417, body: { code: 'expectation_failed' } });
   });
 
+  test('garbage behind a request that is being answered breaks the connection off, and answers nothing in its place', async () => {
+    const slow = await listen(
+      createHttpServer((_req, res) => {
+        res.write('begun');
+      }),
+    );
+    const answer = await slow.raw('GET / HTTP/1.1\r\nHost: a\r\n\r\nGARBAGE\r\n\r\n').catch(String);
+    expect(answer).not.toContain('Bad request');
+    await slow.close();
+  });
+
   test('HTTP/1.0 needs no Host', async () => {
     expect(await site.raw('GET / HTTP/1.0\r\n\r\n')).toContain('handled');
   });

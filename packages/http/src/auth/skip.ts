@@ -9,7 +9,7 @@ export const SKIP_AUTH_USER = '00000000-0000-0000-0000-000000000002';
 export const SKIP_AUTH_TENANT = '00000000-0000-0000-0000-000000000001';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i;
+const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{0,5})?$/i;
 
 /**
  * Auth switched off (`GATEWAY_SKIP_AUTH=1`): a fixed user and tenant, or those of the UUID headers `X-User-Id`
