@@ -1,4 +1,4 @@
-const MEMBER = /\s*(?:((?:W\/)?"[^"]*"|[^",\s]+)\s*)?(?:,|$)/y;
+const MEMBER = /[ \t]*(?:((?:W\/)?"[^"]*"|[^", \t]+)[ \t]*)?(?:,|$)/y;
 
 /**
  * The members of an If-Match or If-None-Match header (RFC 9110 §8.8.3, §13.1), quotes included; a comma inside

@@ -16,7 +16,7 @@ describe('If-Match (contract §2.2)', () => {
     expect(ifMatchAllows(header, current)).toBe(match);
   });
 
-  it.each(['"x,*,y"', '"a, 2 ,b"', '"2', '"1,"2"', 'W/"2"', '2"'])(
+  it.each(['"x,*,y"', '"a, 2 ,b"', '"2', '"1,"2"', 'W/"2"', '2"', '2\u00a0'])(
     '%s is one tag or none: no match',
     (header) => {
       expect(ifMatchAllows(header, 2)).toBe(false);

@@ -451,4 +451,31 @@ describe('decisions', () => {
       { undelivered: null, told: { times: 0, at: 0 } },
     ]);
   });
+
+  it.each(['*', '1, 2', undefined])(
+    'an approve with If-Match %s never takes a plan that came after its look',
+    async (ifMatch) => {
+      const { workflowId } = await open();
+      let looks = 0;
+      const racing = {
+        load: async (id: WorkflowId) => {
+          const loaded = await store.load(id);
+          looks += 1;
+          if (looks === 1) {
+            const edit = { workflowId, caller, ifMatch: '1', plan: 'Something else' };
+            await editPlan({ store, deliver: sent, newCommandId }, edit);
+          }
+          return loaded;
+        },
+        commit: store.commit.bind(store),
+        acknowledge: store.acknowledge.bind(store),
+        recordRefusal: store.recordRefusal.bind(store),
+      };
+      const ports = { store: racing, deliver: sent, newCommandId };
+      expect(await approvePlan(ports, { workflowId, caller, ifMatch })).toMatchObject({
+        status: 409,
+        error: 'Conflict: plan has been updated. Please review the latest version.',
+      });
+    },
+  );
 });

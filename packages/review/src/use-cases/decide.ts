@@ -23,7 +23,8 @@ export interface DecideRequest {
 
 /**
  * Approves the plan: recorded first, then delivered (design rule 5). Where the engine cannot be reached the
- * decision stands and is delivered later. Without If-Match it stays bound to the plan it was first decided on.
+ * decision stands and is delivered later. It stays bound to the plan it was first decided on, also without If-Match
+ * or with one that matches several versions.
  * @returns `delivered: false` where the workflow will learn of it later
  */
 export async function approvePlan(
@@ -34,7 +35,7 @@ export async function approvePlan(
   const decisionId = ports.newCommandId();
   let boundTo: string | undefined;
   const decided = await transact(ports.store, workflowId, attempt(ports, decisionId, caller), (state) => {
-    boundTo ??= ifMatch === undefined && state?.current_plan ? state.plan_sha256 : undefined;
+    boundTo ??= state?.plan_sha256 || undefined;
     return { type: 'approve', decisionId, by: caller.owner.user, ifMatch, boundTo };
   });
   if (!decided.ok) return decided;

@@ -47,17 +47,29 @@ export async function submitFeedback(
     return refused(ports.store, request, await ports.store.load(request.workflowId), refusal);
   }
   try {
-    const second = await begin(ports.store, request);
-    if (!second.ok) return second;
-    const stalled = pace.check();
-    if (stalled) return stalled;
-    const answer = await ask(ports, second.state, request.message);
-    if (!answer) return refuse(502, 'planner_failed', PLANNER_FAILED);
-    pace.step();
-    return await commit(ports, request, second.state, answer, pace);
-  } finally {
+    const result = await underLock(ports, request, pace);
     await lock.release();
+    return result;
+  } catch (error) {
+    // The store is away: nobody waits for a release that will fail too.
+    void lock.release();
+    throw error;
   }
+}
+
+async function underLock(
+  ports: FeedbackPorts,
+  request: FeedbackRequest,
+  pace: Pace,
+): Promise<Result<{ state: ReviewState; message: string }>> {
+  const second = await begin(ports.store, request);
+  if (!second.ok) return second;
+  const stalled = pace.check();
+  if (stalled) return stalled;
+  const answer = await ask(ports, second.state, request.message);
+  if (!answer) return refuse(502, 'planner_failed', PLANNER_FAILED);
+  pace.step();
+  return commit(ports, request, second.state, answer, pace);
 }
 
 async function begin(store: Store, request: FeedbackRequest): Promise<Result<{ state: ReviewState }>> {
