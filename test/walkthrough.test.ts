@@ -135,7 +135,7 @@ test('a task goes from submit over plan, feedback and approval to the cited repo
     metadata: {
       citations: [citation],
       plan_sha256: sha256(REVISED),
-      plan_version: 3,
+      plan_version: 2,
       approved_by: SOMEBODY,
       strategy: 'standard',
       provider: 'scripted',

@@ -74,7 +74,7 @@ describe('a reviewed research task', () => {
     expect(task.result).toContain('raises a bulge on the near side of the Earth [1].');
     expect(task.metadata).toMatchObject({
       plan_sha256: sha256(PLAN),
-      plan_version: 2,
+      plan_version: 1,
       approved_by: 'ada',
       strategy: 'standard',
       citations: [{ n: 1, checked: true, url: expect.stringContaining('tides.md') }],

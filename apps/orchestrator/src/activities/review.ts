@@ -10,6 +10,8 @@ export interface ReviewReading extends OpenedReview {
   decision: Decision | null;
   /** The plan decided on; `""` while there is no decision. */
   plan: string;
+  /** Version of the review at which that plan was written; 0 where there is none. */
+  plan_version: number;
 }
 
 interface Settlement {
@@ -118,12 +120,12 @@ export function originOf(input: TaskInput): ReviewOrigin {
 
 /** @throws a failure that no retry mends, where the plan is not the one that was approved (design rule 6) */
 function readingOf(state: ReviewState): ReviewReading {
-  const { status, expires_at, decision } = state;
-  if (!decision) return { status, expires_at, decision: null, plan: '' };
+  const { status, expires_at, decision, plan_version } = state;
+  if (!decision) return { status, expires_at, decision: null, plan: '', plan_version };
   if (!isIntact(state)) {
     throw ApplicationFailure.nonRetryable('the plan is not the one that was approved', 'plan_mismatch');
   }
-  return { status, expires_at, decision, plan: state.current_plan };
+  return { status, expires_at, decision, plan: state.current_plan, plan_version };
 }
 
 /** False where a plan was approved that is not the one that is stored. */

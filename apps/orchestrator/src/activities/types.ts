@@ -5,7 +5,7 @@ import type { TaskEnd } from '@plangate/tasks';
 export interface ChosenPlan {
   text: string;
   sha256: string;
-  /** Version of the review at which it was approved; 0 without a review. */
+  /** Version of the review at which the text became the plan; 0 without a review. */
   version: number;
   /** User who approved it; `""` without a review. */
   approved_by: string;

@@ -54,10 +54,10 @@ export class ReviewWait {
     this.#acted = { decision, planText: reading.plan };
     await stores.settle({ input: this.#input, decision, planText: reading.plan });
     if (reading.status === 'approved') {
-      const { plan_sha256, version, by } = decision;
+      const { plan_sha256, by } = decision;
       return {
         kind: 'approved',
-        plan: { text: reading.plan, sha256: plan_sha256, version, approved_by: by },
+        plan: { text: reading.plan, sha256: plan_sha256, version: reading.plan_version, approved_by: by },
       };
     }
     return {
@@ -97,13 +97,19 @@ export class ReviewWait {
 
   /** Beside the wait and with timers of its own, so that the deadline is not late because of a reminder. */
   async #remind(): Promise<void> {
+    let before = Promise.resolve();
     await Promise.all(
       REMINDERS.map(async (share) => {
         await sleep(this.#timeoutMs * share);
-        // A review that is not open any more without a signal: the engine came back from older data.
-        if (!(await stores.remind(this.#input.workflow_id, share))) this.#woken = true;
+        before = before.then(() => this.#say(share));
+        await before;
       }),
     );
+  }
+
+  async #say(share: number): Promise<void> {
+    // A review that is not open any more without a signal: the engine came back from older data.
+    if (!(await stores.remind(this.#input.workflow_id, share))) this.#woken = true;
   }
 
   #read(): Promise<ReviewReading | null> {
