@@ -330,6 +330,33 @@ describe('decisions', () => {
     expect((await store.load(workflowId)).state?.status).toBe('cancelled');
   });
 
+  it('everybody whose approval was taken back is told so, also where another request did it', async () => {
+    const { workflowId } = await open();
+    let others = 0;
+    const deliver: Deliver = async () => {
+      others += 1;
+      if (others === 1) await deliverDecision({ store, deliver: async () => 'over' }, workflowId);
+      return 'over';
+    };
+    const request = { workflowId, caller, ifMatch: '1' };
+    const closed = { ok: false, status: 409, error: 'Review is closed: cancelled' };
+    expect(await approvePlan({ store, deliver, newCommandId }, request)).toMatchObject(closed);
+
+    const second = await open();
+    const racing = {
+      load: store.load.bind(store),
+      acknowledge: store.acknowledge.bind(store),
+      recordRefusal: store.recordRefusal.bind(store),
+      commit: async (...args: Parameters<ReviewStore['commit']>) => {
+        const committed = await store.commit(...args);
+        await deliverDecision({ store, deliver: async () => 'over' }, second.workflowId);
+        return committed;
+      },
+    };
+    const ports = { store: racing, deliver: sent, newCommandId };
+    expect(await approvePlan(ports, { ...request, workflowId: second.workflowId })).toMatchObject(closed);
+  });
+
   it('P84 a rejection of a run that is over is done', async () => {
     const { workflowId } = await open();
     const ports = { store, deliver: (async () => 'over') as Deliver, newCommandId };

@@ -1,4 +1,5 @@
 import type { WorkflowId } from '@plangate/contracts';
+import { isWithdrawn } from '../machine.ts';
 import type { ReviewState } from '../state.ts';
 import type { Deliver, Store } from './ports.ts';
 import { transact } from './transact.ts';
@@ -6,7 +7,7 @@ import { transact } from './transact.ts';
 export interface Delivery {
   /** Nothing is left to tell, or the engine has been told. */
   delivered: boolean;
-  /** The state after an approval was taken back, because its run is over without having known it. */
+  /** The state after an approval was taken back, by whomever: its run is over without having known it. */
   withdrawn: ReviewState | null;
 }
 
@@ -24,14 +25,14 @@ export async function deliverDecision(
   if (!decision || undelivered !== decision.id) {
     // Another decision stands in the place of one that was never told.
     if (undelivered !== null) await ports.store.acknowledge(workflowId, undelivered, []);
-    return { delivered: true, withdrawn: null };
+    return { delivered: true, withdrawn: withdrawnOf(state) };
   }
   const outcome = await ports.deliver(workflowId, decision);
   if (outcome === 'sent') return { delivered: true, withdrawn: null };
   if (outcome === 'unreachable') return { delivered: false, withdrawn: null };
 
   const after = await ports.store.load(workflowId);
-  if (after.undelivered !== decision.id) return { delivered: true, withdrawn: null };
+  if (after.undelivered !== decision.id) return { delivered: true, withdrawn: withdrawnOf(after.state) };
   if (decision.action !== 'approve') {
     await ports.store.acknowledge(workflowId, decision.id, []);
     return { delivered: true, withdrawn: null };
@@ -43,4 +44,8 @@ export async function deliverDecision(
   }));
   if (!taken.ok) return { delivered: false, withdrawn: null };
   return { delivered: true, withdrawn: taken.state.status === 'cancelled' ? taken.state : null };
+}
+
+function withdrawnOf(state: ReviewState | null): ReviewState | null {
+  return state && isWithdrawn(state) ? state : null;
 }
