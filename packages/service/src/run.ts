@@ -3,6 +3,7 @@ import { SettingsError } from './yaml-settings.ts';
 
 /** Longest time in milliseconds that a stop may take before the process ends anyway. */
 const STOP_LIMIT_MS = 15_000;
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
 /**
  * Runs a process: starts it, waits for SIGTERM or SIGINT, stops it cleanly. Bad settings end it with their
@@ -13,8 +14,12 @@ export async function runService(
   name: string,
   start: (log: Logger) => Promise<() => Promise<void>>,
 ): Promise<void> {
-  const log = createLog(name, process.env['LOG_LEVEL'] || 'info');
+  const level = process.env['LOG_LEVEL'] || 'info';
+  const log = createLog(name, LEVELS.includes(level) ? level : 'info');
   try {
+    if (!LEVELS.includes(level)) {
+      throw new SettingsError(`LOG_LEVEL: '${level}' is no level (known: ${LEVELS.join(', ')})`);
+    }
     const stop = await start(log);
     await signalled(log);
     const timer = setTimeout(() => {

@@ -107,6 +107,15 @@ describe('settings', () => {
     );
   });
 
+  it('a log level that does not exist ends a process with the levels that do', () => {
+    const app = spawnSync(process.execPath, [join(PROJECT_FOLDER, 'apps/gateway/src/main.ts')], {
+      env: { PATH: process.env['PATH'], LOG_LEVEL: 'loud' },
+      encoding: 'utf8',
+    });
+    expect(app.status).toBe(78);
+    expect(app.stderr).toContain("LOG_LEVEL: 'loud' is no level (known: trace, debug, info");
+  });
+
   it('a process with bad settings ends with their reason and exit code 78', () => {
     const app = spawnSync(process.execPath, [join(PROJECT_FOLDER, 'apps/gateway/src/main.ts')], {
       env: { PATH: process.env['PATH'], GATEWAY_PORT: 'nine' },
