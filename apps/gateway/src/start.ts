@@ -13,6 +13,7 @@ import { monotonicFactory } from 'ulid';
 import { createGateway } from './app.ts';
 import { createDeliver } from './deliver.ts';
 import { createEngine } from './engine.ts';
+import type { GatewayParts } from './parts.ts';
 import { Sweep, startSweeping } from './sweep.ts';
 import { createWork } from './work.ts';
 
@@ -28,6 +29,8 @@ export interface GatewayOptions {
   sweepIntervalMs?: number;
   /** How long running requests may take once the gateway stops, in milliseconds. */
   stopLimitMs?: number;
+  /** Puts other parts in the place of some, so that faults can be proved to be found. */
+  adapt?: (parts: GatewayParts) => GatewayParts;
 }
 
 export interface RunningGateway {
@@ -40,7 +43,7 @@ export interface RunningGateway {
 
 /** Starts a gateway: it serves as soon as it listens, whether or not Redis and Temporal are there yet. */
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
-  const { settings, presets, log, version, stopLimitMs = 12_000 } = options;
+  const { settings, presets, log, version, stopLimitMs = 12_000, adapt = (parts) => parts } = options;
   const sweepIntervalMs = options.sweepIntervalMs ?? settings.sweep.interval_seconds * 1_000;
   const redis = connectRedis(settings.redis.url, {
     name: 'plangate-gateway',
@@ -61,7 +64,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   collectDefaultMetrics({ register: metrics });
   const work = createWork();
   const stopping = new AbortController();
-  const gateway = createGateway({
+  const parts = adapt({
     settings,
     presets,
     log,
@@ -88,6 +91,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     work,
     stopping: stopping.signal,
   });
+  const gateway = createGateway(parts);
   const server = createHttpServer(gateway.handler);
   const stopper = stoppable(server, { limitMs: stopLimitMs });
   stopper.onStop(() => {
@@ -113,11 +117,11 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     throw error;
   }
   const sweep = new Sweep({
-    tasks,
-    reviews,
-    events,
-    engine,
-    deliver,
+    tasks: parts.tasks,
+    reviews: parts.reviews,
+    events: parts.events,
+    engine: parts.engine,
+    deliver: parts.deliver,
     keepEventsSeconds: settings.events.keep_seconds,
     log,
     patienceMs: settings.sweep.patience_seconds * 1_000,

@@ -1,0 +1,282 @@
+import type { AuditEntry, PlanAnswer, ReviewBody, WorkflowEvent, WorkflowId } from '@plangate/contracts';
+import { eventKeys } from '@plangate/events/redis';
+import type { PlanVersion, ReviewOrigin } from '@plangate/review';
+import { reviewKeys } from '@plangate/review/redis';
+import { closeReview, createReview } from '@plangate/review/use-cases';
+import { newRecord, readSubmission } from '@plangate/tasks';
+import { ulid } from 'ulid';
+import { readStream } from '../../test/support/sse.ts';
+import { until } from '../../test/support/until.ts';
+import type { Bench } from './bench.ts';
+import { call } from './http.ts';
+import { answerTo, feedbackText } from './model.ts';
+import type { History, Recorded } from './recording.ts';
+import type { Script, ScriptedOperation, Tag } from './script.ts';
+
+const USER = '00000000-0000-4000-8000-0000000000aa';
+const TENANT = '00000000-0000-4000-8000-0000000000bb';
+const TIMEOUT_SECONDS = 900;
+
+/** Plays a script on a review of its own and returns what was done, seen, and said of it afterwards. */
+export async function play(bench: Bench, script: Script): Promise<History> {
+  const id = `task-${ulid()}` as WorkflowId;
+  bench.engines.set(id, script.engine);
+  const origin = await openTask(bench, id, script);
+  const operations: Recorded[] = [];
+  const firstAnswer = answerTo(script.firstReply, 'First plan', 1) as PlanAnswer;
+  const workflow = new Workflow(bench, origin, operations, firstAnswer);
+  if (script.openAt === null) await workflow.open();
+  const follower = script.followerBreaks ? follow(bench, id, script.followerBreaks) : null;
+  await Promise.all([
+    ...(script.openAt === null ? [] : [pause(script.openAt).then(() => workflow.open())]),
+    ...script.clients.map((client, at) => playClient(bench, id, client, `c${at}`, operations)),
+    workflow.timers(script),
+    ...script.lockEnds.map(async (at) => {
+      await pause(at);
+      await bench.redis.del(reviewKeys(id).lock);
+    }),
+  ]);
+  const lockLeft = await lockStays(bench, id);
+  const said = await readAll(bench, id);
+  const followed = follower ? await follower.finish(said.events.length) : null;
+  const calls = bench.model.take(origin.query);
+  await forget(bench, id);
+  return {
+    script,
+    origin,
+    timeoutSeconds: TIMEOUT_SECONDS,
+    firstAnswer,
+    operations,
+    calls,
+    ...said,
+    followed,
+    lockLeft,
+  };
+}
+
+async function openTask({ tasks, strategies }: Bench, id: WorkflowId, script: Script): Promise<ReviewOrigin> {
+  const owner = { user: USER, tenant: TENANT };
+  const limits = { defaultTimeoutSeconds: TIMEOUT_SECONDS, maxTimeoutSeconds: 2_592_000, maxRounds: script.maxRounds };
+  const query = `History ${id}`;
+  const read = readSubmission({ query, context: { require_review: true } }, limits, strategies);
+  if (!read.ok) throw new Error(read.error);
+  const { submission } = read;
+  const record = newRecord({
+    submission,
+    workflowId: id,
+    owner,
+    sessionId: 's',
+    token: ulid(),
+    now: new Date(),
+  });
+  await tasks.create(record);
+  await tasks.markRunning(id);
+  return { workflowId: id, owner, query, maxRounds: script.maxRounds };
+}
+
+const headersOf = (id: string) => ({ 'X-User-Id': USER, 'X-Tenant-Id': TENANT, 'X-Request-ID': id });
+
+async function playClient(
+  bench: Bench,
+  id: WorkflowId,
+  client: ScriptedOperation[],
+  name: string,
+  operations: Recorded[],
+): Promise<void> {
+  let seen = 1;
+  for (const [at, scripted] of client.entries()) {
+    await pause(scripted.wait);
+    const recorded = await act(bench, id, scripted, `${name}.${at}`, seen);
+    operations.push(recorded);
+    seen = recorded.version ?? seen;
+  }
+}
+
+async function act(
+  { port }: Bench,
+  workflowId: WorkflowId,
+  scripted: ScriptedOperation,
+  id: string,
+  seen: number,
+): Promise<Recorded> {
+  const { kind, seconds } = scripted;
+  const ifMatch = kind === 'read' || kind === 'cancel' ? undefined : tagOf(scripted.tag, seen);
+  const sent = {
+    ...(kind === 'feedback' ? { message: feedbackText(id, scripted.reply, scripted.delay) } : {}),
+    ...(kind === 'edit' ? { plan: `Edit of ${id}` } : {}),
+    ...(kind === 'reject' || kind === 'cancel' ? { reason: `Reason of ${id}` } : {}),
+    ...(kind === 'extend' ? { seconds } : {}),
+  };
+  const path = `/api/v1/tasks/${workflowId}`;
+  const began = performance.now();
+  const reply = await call({
+    port,
+    path: kind === 'cancel' ? `${path}/cancel` : kind === 'read' ? `${path}/review?wait=0` : `${path}/review`,
+    headers: { ...headersOf(id), ...(ifMatch === undefined ? {} : { 'If-Match': ifMatch }) },
+    ...(kind === 'read' ? {} : { body: kind === 'cancel' ? sent : { action: kind, ...sent } }),
+    cutAfter: scripted.cutAfter,
+  });
+  const ended = performance.now();
+  const common = { id, kind, ifMatch, ...sent, began };
+  if (reply.lost) return { ...common, ended: null, status: 0, version: null, body: null };
+  const version = reply.etag === undefined ? null : Number(/^"(\d+)"$/.exec(reply.etag)?.[1]);
+  return { ...common, ended, status: reply.status, version, body: reply.body };
+}
+
+function tagOf(tag: Tag, seen: number): string | undefined {
+  switch (tag) {
+    case 'none':
+      return undefined;
+    case 'seen':
+      return `"${seen}"`;
+    case 'any':
+      return '*';
+    case 'before':
+      return String(seen - 1);
+    case 'zero':
+      return '0';
+    case 'list':
+      return `"${seen}", "${seen + 1}"`;
+    case 'text':
+      return '"latest"';
+  }
+}
+
+/** What the workflow does to a review: opens it, and times it out. */
+class Workflow {
+  readonly #bench: Bench;
+  readonly #origin: ReviewOrigin;
+  readonly #operations: Recorded[];
+  readonly #first: PlanAnswer;
+
+  constructor(bench: Bench, origin: ReviewOrigin, operations: Recorded[], first: PlanAnswer) {
+    this.#bench = bench;
+    this.#origin = origin;
+    this.#operations = operations;
+    this.#first = first;
+  }
+
+  async open(): Promise<void> {
+    await this.#note('create', undefined, () =>
+      createReview(this.#bench.reviews, this.#origin, this.#first, TIMEOUT_SECONDS),
+    );
+  }
+
+  async timers({ deadlines }: Script): Promise<void> {
+    let known: string | undefined;
+    for (const { at, knowsExtensions } of deadlines.toSorted((a, b) => a.at - b.at)) {
+      await pause(at);
+      const { state } = await this.#bench.reviews.load(this.#origin.workflowId);
+      const current = state?.expires_at ?? new Date(0).toISOString();
+      const deadline = knowsExtensions ? current : (known ?? current);
+      known = current;
+      await this.#note('close', deadline, () =>
+        closeReview({ store: this.#bench.reviews }, this.#origin, deadline),
+      );
+    }
+  }
+
+  async #note(
+    kind: 'create' | 'close',
+    deadline: string | undefined,
+    step: () => ReturnType<typeof createReview>,
+  ): Promise<void> {
+    const began = performance.now();
+    const done = await step();
+    this.#operations.push({
+      id: `workflow.${kind}.${this.#operations.length}`,
+      kind,
+      ifMatch: undefined,
+      ...(deadline === undefined ? {} : { deadline }),
+      began,
+      ended: performance.now(),
+      status: done.ok ? 200 : done.status,
+      version: done.ok ? done.state.version : null,
+      body: done.ok ? { status: done.state.status, version: done.state.version } : done,
+    });
+  }
+}
+
+/** True where the lock does not go away by itself soon: a cut feedback may still be running. */
+async function lockStays({ redis }: Bench, id: WorkflowId): Promise<boolean> {
+  const { lock } = reviewKeys(id);
+  const gone = async () => (await redis.exists(lock)) === 0;
+  return until(gone, 2_000).then(
+    () => false,
+    () => true,
+  );
+}
+
+/** Reads everything at one version: where a cut request is still at work, again. */
+async function readAll({ port }: Bench, id: WorkflowId) {
+  const read = async (path: string) => {
+    const reply = await call({ port, path: `/api/v1/tasks/${id}${path}`, headers: headersOf('last') });
+    if (reply.lost) throw new Error(`no answer to ${path}`);
+    return reply;
+  };
+  for (;;) {
+    const before = await read('/review?wait=0');
+    const [audit, versions, timeline] = await Promise.all([
+      read('/review/audit'),
+      read('/review/versions'),
+      read('/timeline'),
+    ]);
+    const after = await read('/review?wait=0');
+    if (before.etag !== after.etag) continue;
+    return {
+      last: (after.status === 200 ? after.body : null) as ReviewBody | null,
+      audit: (audit.body.entries ?? []) as AuditEntry[],
+      versions: (versions.body.versions ?? []) as PlanVersion[],
+      events: timeline.body.events as WorkflowEvent[],
+    };
+  }
+}
+
+/** Reads the stream, goes away at those moments and comes back where it was. */
+function follow({ port }: Bench, id: WorkflowId, breaks: number[]) {
+  const got: { seq: number; type: string }[] = [];
+  let last: string | undefined;
+  let finished = false;
+  let reader: ReturnType<typeof readStream> | undefined;
+  const url = `http://127.0.0.1:${port}`;
+  const connect = () => {
+    reader = readStream(url, id, {
+      headers: { 'X-User-Id': USER, 'X-Tenant-Id': TENANT, ...(last ? { 'Last-Event-ID': last } : {}) },
+      onFrame(frame) {
+        last = frame.id ?? last;
+        if (frame.data.startsWith('{')) got.push(JSON.parse(frame.data));
+      },
+    });
+  };
+  connect();
+  const running = (async () => {
+    for (const at of breaks) {
+      await pause(at);
+      reader?.close();
+      await reader?.ended;
+      if (!finished) connect();
+    }
+  })();
+  return {
+    async finish(count: number) {
+      await running;
+      finished = true;
+      await until(() => got.length >= count, 3_000).catch(() => undefined);
+      reader?.close();
+      return got;
+    },
+  };
+}
+
+async function forget({ redis, tasks, engines }: Bench, id: WorkflowId): Promise<void> {
+  engines.delete(id);
+  const { review, commands, plans, lock, audit, refused, foreign } = reviewKeys(id);
+  const { stream, meta } = eventKeys(id);
+  await tasks.closeOpen(id);
+  await redis.del(review, commands, plans, lock, audit, refused, foreign, stream, meta, `task:{${id}}`);
+}
+
+function pause(milliseconds: number): Promise<void> {
+  if (milliseconds === 0) return Promise.resolve();
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

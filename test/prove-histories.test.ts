@@ -1,0 +1,135 @@
+import type { Loaded, ReviewStore } from '@plangate/review/redis';
+import { sha256 } from '@plangate/review/use-cases';
+import { describe, expect, it } from 'vitest';
+import { chainEntry } from '../packages/review/src/audit.ts';
+import type { Mutation } from '../prove/histories/bench.ts';
+import { reportHistories } from '../prove/histories/report.ts';
+import { proveHistories } from '../prove/histories/run.ts';
+import { SlowStore } from '../prove/histories/slow-store.ts';
+
+const HISTORIES_MS = 12_000;
+const FAULT_MS = 20_000;
+
+/** Faults that a review must not have, each as a wrapper around a part of the gateway, and how it is found. */
+const FAULTS: { name: string; problem: RegExp; mutation: Mutation }[] = [
+  {
+    name: 'a store that does not compare the version',
+    problem: /the rules refuse it|the last state/,
+    mutation: (parts, redis) => ({ ...parts, reviews: new LastWriterWins(redis) }),
+  },
+  {
+    name: 'a store that forgets which commands it has applied',
+    problem: /took effect twice|made version \d+: answered 409/,
+    mutation: (parts, redis) => ({ ...parts, reviews: new ForgetsCommands(redis) }),
+  },
+  {
+    name: 'a feedback that does not look again once it has the lock',
+    problem: /asked the model without what .* had done before/,
+    mutation(parts, redis) {
+      const reviews = new LooksOnce(redis);
+      const lock: typeof parts.lock = async (id) => {
+        const first = reviews.seen.get(id);
+        const attempt = await parts.lock(id);
+        if (attempt.held && first) reviews.instead.set(id, first);
+        return attempt;
+      };
+      return { ...parts, reviews, lock };
+    },
+  },
+  {
+    name: 'a lock that everybody gets',
+    problem: /at the same time|asked the model without|approved while/,
+    mutation: (parts) => ({ ...parts, lock: async () => ({ held: true, release: async () => undefined }) }),
+  },
+  {
+    name: 'an If-Match that is ignored',
+    problem: /the rules refuse it: Conflict|has no place/,
+    mutation: (parts) => ({
+      ...parts,
+      authenticator(req, ...rest) {
+        delete req.headers['if-match'];
+        return parts.authenticator(req, ...rest);
+      },
+    }),
+  },
+  {
+    name: 'an event that is lost now and then',
+    problem: /the events/,
+    mutation: (parts, redis) => ({ ...parts, reviews: new LosesEvents(redis) }),
+  },
+];
+
+describe('random histories of many clients on one review', () => {
+  it('are linearizable: every answer, event, plan and audit entry has its place in one order', {
+    timeout: 60_000,
+  }, async () => {
+    const seed = Math.floor(Math.random() * 2 ** 31);
+    const result = await proveHistories({ seed, histories: 10_000, milliseconds: HISTORIES_MS });
+    if (result.failure) expect.fail(reportHistories(result));
+    expect(result.histories).toBeGreaterThan(50);
+  });
+});
+
+describe('the check finds', () => {
+  it.each(FAULTS)('$name', { timeout: 60_000 }, async ({ mutation, problem }) => {
+    const result = await proveHistories({
+      seed: 7,
+      histories: 10_000,
+      milliseconds: FAULT_MS,
+      tries: 0,
+      mutation,
+    });
+    expect(result.failure?.problems.join('\n')).toMatch(problem);
+  });
+});
+
+/** Writes over whatever stands there, with a version and an audit entry that fit. */
+class LastWriterWins extends SlowStore {
+  override async commit(...[id, commandId, expected, transition, audit]: Parameters<ReviewStore['commit']>) {
+    const now = await this.load(id);
+    const version = (now.state?.version ?? 0) + 1;
+    if (version === expected + 1) return super.commit(id, commandId, expected, transition, audit);
+    const state = { ...transition.state, version };
+    const { n: _n, prev: _prev, hash: _hash, ...facts } = audit;
+    const entry = chainEntry(now.audit, { ...facts, version }, sha256);
+    return super.commit(id, commandId, version - 1, { ...transition, state }, entry);
+  }
+}
+
+/** Loses the reply of the first attempt and does not know the command again. */
+class ForgetsCommands extends SlowStore {
+  readonly #tried = new Set<string>();
+  #n = 0;
+
+  override async commit(...[id, commandId, ...rest]: Parameters<ReviewStore['commit']>) {
+    this.#n += 1;
+    const result = await super.commit(id, `${commandId} ${this.#n}`, ...rest);
+    if (result.result !== 'committed' || this.#tried.has(commandId)) return result;
+    this.#tried.add(commandId);
+    return { result: 'moved' as const, version: result.version };
+  }
+}
+
+/** Shows once what was seen before the lock was taken. */
+class LooksOnce extends SlowStore {
+  readonly seen = new Map<string, Loaded>();
+  readonly instead = new Map<string, Loaded>();
+
+  override async load(...[id]: Parameters<ReviewStore['load']>) {
+    const old = this.instead.get(id);
+    if (old && this.instead.delete(id)) return old;
+    const loaded = await super.load(id);
+    this.seen.set(id, loaded);
+    return loaded;
+  }
+}
+
+class LosesEvents extends SlowStore {
+  #n = 0;
+
+  override commit(...[id, commandId, expected, transition, ...rest]: Parameters<ReviewStore['commit']>) {
+    this.#n += 1;
+    const events = this.#n % 50 === 0 ? [] : transition.events;
+    return super.commit(id, commandId, expected, { ...transition, events }, ...rest);
+  }
+}
