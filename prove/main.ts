@@ -2,9 +2,11 @@ import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { reportHistories } from './histories/report.ts';
 import { proveHistories } from './histories/run.ts';
+import { reportKills } from './kills/report.ts';
+import { proveKills } from './kills/run.ts';
 
 const USAGE = `npm run prove -- [--histories 10000] [--seed N] [--first N] [--repeat N] [--at-once N]
-npm run prove -- --kill [--runs 1000] [--seed N]`;
+npm run prove -- --kill [--runs 1000] [--seed N] [--first N] [--minutes N]`;
 
 process.exitCode = await main();
 process.exit();
@@ -20,6 +22,7 @@ async function main(): Promise<number> {
       'at-once': { type: 'string' },
       kill: { type: 'boolean', default: false },
       runs: { type: 'string', default: '1000' },
+      minutes: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -29,6 +32,18 @@ async function main(): Promise<number> {
   }
   const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : whole(values.seed);
   console.log(`seed ${seed}; load ${loadavg()[0]?.toFixed(2)}`);
+  if (values.kill) {
+    const result = await proveKills({
+      seed,
+      runs: whole(values.runs),
+      first: whole(values.first),
+      ...(values.minutes === undefined ? {} : { milliseconds: whole(values.minutes) * 60_000 }),
+      onRun: (line) => console.log(`  ${line}`),
+    });
+    console.log(reportKills(result));
+    console.log(`load ${loadavg()[0]?.toFixed(2)}`);
+    return result.failure ? 1 : 0;
+  }
   for (let n = 0; n < whole(values.repeat); n += 1) {
     const result = await proveHistories({
       seed,

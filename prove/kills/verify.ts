@@ -1,0 +1,173 @@
+import { createHash } from 'node:crypto';
+import type { AuditEntry, ReviewBody, TaskBody, WorkflowEvent } from '@plangate/contracts';
+import { findBrokenEntry, type PlanVersion } from '@plangate/review';
+import type { Killable } from './killable.ts';
+import type { Action, Life } from './life.ts';
+
+/** What the service says of a review after its task's end. */
+export interface Aftermath {
+  task: TaskBody;
+  review: ReviewBody;
+  audit: AuditEntry[];
+  versions: PlanVersion[];
+  events: WorkflowEvent[];
+}
+
+export async function lookBack({ client }: Killable, { id }: Life): Promise<Aftermath> {
+  const read = async (suffix: string) => (await client.ask(`/api/v1/tasks/${id}${suffix}`)).json;
+  const [task, review, audit, versions, events] = await Promise.all([
+    read(''),
+    read('/review?wait=0'),
+    read('/review/audit'),
+    read('/review/versions'),
+    read('/timeline'),
+  ]);
+  return { task, review, audit: audit.entries, versions: versions.versions, events: events.events };
+}
+
+/** What is wrong with the end of a life: `[]` where nothing was lost, doubled or made up. */
+export function verify(life: Life, after: Aftermath): string[] {
+  return [
+    ...wrongEnd(life, after),
+    ...lostAnswers(life, after),
+    ...wrongRecords(after),
+    ...wrongEvents(life, after),
+  ];
+}
+
+const TERMINAL = ['WORKFLOW_COMPLETED', 'WORKFLOW_FAILED', 'WORKFLOW_CANCELLED'];
+interface End {
+  status: string;
+  error: RegExp;
+  terminal: string;
+}
+const CANCELLED: End = {
+  status: 'TASK_STATUS_CANCELLED',
+  error: /^task cancelled: cancel /,
+  terminal: 'WORKFLOW_CANCELLED',
+};
+const ENDS: Record<string, End> = {
+  approved: { status: 'TASK_STATUS_COMPLETED', error: /^$/, terminal: 'WORKFLOW_COMPLETED' },
+  rejected: {
+    status: 'TASK_STATUS_CANCELLED',
+    error: /^research plan rejected: reject /,
+    terminal: 'WORKFLOW_CANCELLED',
+  },
+  cancelled: CANCELLED,
+  timed_out: {
+    status: 'TASK_STATUS_COMPLETED',
+    error: /^research plan review timed out$/,
+    terminal: 'WORKFLOW_COMPLETED',
+  },
+};
+
+/** The task ends as its review says, an approved one with the plan that was seen. */
+function wrongEnd({ actions, script }: Life, { task, review, events }: Aftermath): string[] {
+  const problems: string[] = [];
+  const error = task.error ?? '';
+  // A cancel that the workflow sees before it has acted upon the end of its review ends the task as a cancel.
+  const cancelAsked = actions.some(({ kind, status }) => kind === 'cancel' && [202, 503, 0].includes(status));
+  const cancelledLater = cancelAsked && CANCELLED.error.test(error);
+  const wanted = cancelledLater ? CANCELLED : ENDS[review.status];
+  if (!wanted) return [`the review is ${review.status} after the end of its task`];
+  if (task.status !== wanted.status || !wanted.error.test(error)) {
+    problems.push(`the review is ${review.status}, but the task ${task.status}: ${error}`);
+  }
+  const terminals = events.map(({ type }) => type).filter((type) => TERMINAL.includes(type));
+  if (terminals.join() !== wanted.terminal) problems.push(`terminal events ${terminals.join()}`);
+  if (review.status === 'timed_out' && script.timeoutSeconds === null) problems.push('timed out too early');
+  if (review.status !== 'approved' || cancelledLater) return problems;
+  const { plan_sha256 } = task.metadata as { plan_sha256?: string };
+  if (plan_sha256 !== review.plan_sha256) problems.push(`ran ${plan_sha256}, approved ${review.plan_sha256}`);
+  if (!task.result?.includes('[1]')) problems.push('the report has no citation');
+  for (const { kind, bound, status, seen } of actions) {
+    if (kind !== 'approve' || !bound || status !== 200 || seen.status !== 'reviewing') continue;
+    // A 200 to somebody who approved late belongs to the approval that stands.
+    if (seen.version + 1 === review.version && seen.plan_sha256 !== plan_sha256) {
+      problems.push(`ran another plan than was seen: ${plan_sha256}`);
+    }
+  }
+  return problems;
+}
+
+/** What was answered with success is there, what was refused is not, nothing is there twice. */
+function lostAnswers({ actions }: Life, { review, versions }: Aftermath): string[] {
+  const said = review.rounds.filter(({ role }) => role === 'user').map(({ message }) => message);
+  const plans = versions.map(({ text }) => text);
+  return actions.flatMap((action) => {
+    const { kind, text, status } = action;
+    const happened = occurrences(action, said, plans);
+    const name = `${text} (answered ${status} ${action.body?.code ?? ''})`;
+    if (happened > 1) return [`${name} happened ${happened} times`];
+    const succeeded = status === 200 || status === 202;
+    if (kind === 'approve' && status === 200 && review.status !== 'approved') {
+      return [`${name}: the review is ${review.status}`];
+    }
+    if (kind === 'reject' && status === 200 && review.status !== 'rejected') {
+      return [`${name}: the review is ${review.status}`];
+    }
+    if (kind !== 'feedback' && kind !== 'edit') return [];
+    if (succeeded && happened === 0) return [`${name} is lost`];
+    if (happened > 0 && status >= 400 && status !== 503) return [`${name} happened`];
+    return [];
+  });
+}
+
+function occurrences({ kind, text }: Action, said: string[], plans: string[]): number {
+  if (kind === 'feedback') return said.filter((message) => message === text).length;
+  return kind === 'edit' ? plans.filter((plan) => plan.startsWith(`${text}:`)).length : 0;
+}
+
+/** The audit chain is whole and has every version once. */
+function wrongRecords({ audit, review, versions }: Aftermath): string[] {
+  const problems: string[] = [];
+  const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
+  for (const outcome of ['accepted', 'refused']) {
+    const chain = audit.filter((entry) => entry.outcome === outcome).toSorted((a, b) => a.n - b.n);
+    const broken = findBrokenEntry(chain, sha256);
+    if (broken !== null) problems.push(`the ${outcome} chain of the audit is broken at ${broken}`);
+    if (chain.some(({ n }, at) => n !== at + 1)) problems.push(`the ${outcome} chain has a gap`);
+    if (outcome === 'accepted' && chain.map(({ version }) => version).join() !== upTo(review.version)) {
+      problems.push(
+        `versions in the audit: ${chain.map(({ version }) => version).join()} of ${review.version}`,
+      );
+    }
+  }
+  const plan = versions.at(-1);
+  if (plan && (plan.text !== review.current_plan || plan.version !== review.plan_version)) {
+    problems.push('the newest plan is not the current one');
+  }
+  if (versions.some(({ text, sha256: hash }) => sha256(text) !== hash))
+    problems.push('a plan has another hash');
+  return problems;
+}
+
+const ONCE = [
+  'WORKFLOW_STARTED',
+  'RESEARCH_PLAN_READY',
+  'RESEARCH_PLAN_APPROVED',
+  'LLM_OUTPUT',
+  'STREAM_END',
+];
+
+/** The story is told once, without gaps, and a reader who came back after every break got just that. */
+function wrongEvents({ following }: Life, { events, review }: Aftermath): string[] {
+  const problems: string[] = [];
+  const types = events.map(({ type }) => type);
+  const numbers = events.map(({ seq }) => seq).join();
+  if (numbers !== upTo(events.length)) problems.push(`numbers of the events: ${numbers}`);
+  for (const type of ONCE) {
+    if (types.filter((other) => other === type).length > 1) problems.push(`${type} came twice`);
+  }
+  if (types.at(-1) !== 'STREAM_END') problems.push(`the last event is ${types.at(-1)}`);
+  if (review.status === 'approved' && !types.includes('RESEARCH_PLAN_APPROVED')) {
+    problems.push('the approval was not announced');
+  }
+  const got = following.events.map(({ seq }) => seq).join();
+  if (got !== upTo(events.length - 1)) problems.push(`a reader of the stream got ${got} of ${events.length}`);
+  return problems;
+}
+
+function upTo(last: number): string {
+  return Array.from({ length: last }, (_, at) => at + 1).join();
+}
