@@ -37,6 +37,7 @@ export interface KillsResult {
 const REVIEWS = 12;
 /** Longest wait for the end of all tasks once everything is back: a decision is told within 30 s. */
 const SETTLE_MS = 60_000;
+const RECONNECT_MS = 3_000;
 const DELIVER_MS = 30_000;
 
 /** Kills parts of the product while reviews are on their way, until a run fails. */
@@ -129,6 +130,11 @@ async function finish({ client, redis }: Killable, { id, actions }: Life): Promi
       () => false,
     ),
   );
+  // The gateway comes back to a Redis that was killed within a second.
+  await within(RECONNECT_MS, 'the gateway has no store', async () => {
+    const answer = await client.ask(`/api/v1/tasks/${id}/review?wait=0`);
+    return answer.status !== 503;
+  });
   const look = await client.ask(`/api/v1/tasks/${id}/review?wait=0`);
   if (look.status !== 200) return [`the review is gone: ${look.status} ${look.text}`];
   if (look.json.status === 'reviewing') {
