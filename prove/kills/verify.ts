@@ -65,9 +65,9 @@ const ENDS: Record<string, End> = {
 function wrongEnd({ actions, script }: Life, { task, review, events }: Aftermath): string[] {
   const problems: string[] = [];
   const error = task.error ?? '';
-  // A cancel that the workflow sees before it has acted upon the end of its review ends the task as a cancel.
+  // A cancel after an approval ends the task as a cancel; any other end of the review stands.
   const cancelAsked = actions.some(({ kind, status }) => kind === 'cancel' && [202, 503, 0].includes(status));
-  const cancelledLater = cancelAsked && CANCELLED.error.test(error);
+  const cancelledLater = review.status === 'approved' && cancelAsked && CANCELLED.error.test(error);
   const wanted = cancelledLater ? CANCELLED : ENDS[review.status];
   if (!wanted) return [`the review is ${review.status} after the end of its task`];
   if (task.status !== wanted.status || !wanted.error.test(error)) {

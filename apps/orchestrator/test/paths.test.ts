@@ -3,6 +3,7 @@ import { CANCEL_SIGNAL, PAUSE_SIGNAL, RESUME_SIGNAL } from '@plangate/contracts'
 import {
   approvePlan,
   cancelReview,
+  closeReview,
   createReview,
   editPlan,
   extendReview,
@@ -216,6 +217,37 @@ describe('a reviewed research task', () => {
     expect((await run.types()).filter((type) => type === 'REVIEW_CANCELLED')).toHaveLength(1);
     await expectEnd(run, 'WORKFLOW_CANCELLED');
     await record(run, 'cancelled-in-review');
+  });
+
+  it('a cancel that comes after a rejection, before the workflow has acted on it, leaves it a rejection', async () => {
+    bench.provider.script(ready());
+    const run = await bench.submit(REVIEWED);
+    await run.opened();
+    const unheard = { ...ports(), deliver: async () => 'unreachable' as const };
+    await rejectPlan(unheard, { ...request(run), reason: 'too broad' });
+    await run.cancel({ reason: 'enough', by: 'ada' });
+    expect(await run.ended()).toMatchObject({
+      status: 'TASK_STATUS_CANCELLED',
+      error: 'research plan rejected: too broad',
+    });
+    expect((await bench.reviews.load(run.id)).undelivered).toBeNull();
+    expect(await run.types()).not.toContain('WORKFLOW_CANCELLING');
+    await expectEnd(run, 'WORKFLOW_CANCELLED');
+    await record(run, 'cancelled-after-rejection');
+  });
+
+  it('a cancel that comes after the time-out leaves it a time-out', async () => {
+    bench.provider.script(ready());
+    const run = await bench.submit(REVIEWED);
+    await run.opened();
+    const origin = { workflowId: run.id, owner: OWNER, query: run.input.query, maxRounds: 10 };
+    await closeReview({ store: bench.reviews }, origin, null);
+    await run.cancel();
+    expect(await run.ended()).toMatchObject({
+      status: 'TASK_STATUS_COMPLETED',
+      error: 'research plan review timed out',
+    });
+    await expectEnd(run, 'WORKFLOW_COMPLETED');
   });
 
   it('cancelled by the engine itself: ends the same way, without a reason', async () => {

@@ -3,7 +3,7 @@ import type { Decision, ReviewOrigin, ReviewState } from '@plangate/review';
 import { cancelReview, closeReview as close, settleDecision, sha256 } from '@plangate/review/use-cases';
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Parts } from './parts.ts';
-import type { OpenedReview } from './types.ts';
+import type { OpenedReview, WorkflowEnd } from './types.ts';
 
 /** What a workflow needs to know of its review. */
 export interface ReviewReading extends OpenedReview {
@@ -58,6 +58,7 @@ export function reviewActivities({ reviews, tasks, log }: Parts) {
     /**
      * Leaves nothing of the review open when the task ends: acknowledges once more what was acted upon; closes a
      * review that nobody decided; takes note of a decision that came too late to be acted upon.
+     * @returns the end that a review which was rejected or timed out means, whatever came after it; else null
      */
     async finishReview(finish: {
       input: TaskInput;
@@ -65,12 +66,15 @@ export function reviewActivities({ reviews, tasks, log }: Parts) {
       cancelled: CancelSignal | null;
       /** The task ends by a cancel: a review that was never opened must not be opened later. */
       closeUnopened: boolean;
-    }): Promise<void> {
+    }): Promise<WorkflowEnd | null> {
       const { input, acted, cancelled, closeUnopened } = finish;
-      if (acted) return settle({ input, ...acted });
+      if (acted) {
+        await settle({ input, ...acted });
+        return endBy(acted.decision.action === 'reject' ? 'rejected' : '', acted.decision);
+      }
       const id = input.workflow_id as WorkflowId;
       let { state } = await reviews.load(id);
-      if (!state && !closeUnopened) return;
+      if (!state && !closeUnopened) return null;
       if (!state || state.status === 'reviewing') {
         const by = cancelled?.by ?? 'engine';
         const newCommandId = () => cancelled?.decision_id ?? 'cancel:task-ended';
@@ -81,14 +85,15 @@ export function reviewActivities({ reviews, tasks, log }: Parts) {
           cancelled?.reason,
         );
         // Somebody else has ended the task already: then there is nothing left to close.
-        if (!closed.ok) return;
+        if (!closed.ok) return null;
         state = closed.state;
       }
-      const { decision, current_plan } = state;
-      if (!decision) return;
+      const { status, decision, current_plan } = state;
+      if (!decision) return endBy(status, null);
       // An approval of another text than the one that is stored was not acted upon, and is not announced.
       if (isIntact(state)) await settle({ input, decision, planText: current_plan });
       else await reviews.acknowledge(id, decision.id, []);
+      return endBy(status, decision);
     },
   };
 
@@ -105,6 +110,12 @@ export function reviewActivities({ reviews, tasks, log }: Parts) {
     await settleDecision(reviews, id, decision, planText);
     log.info({ workflow_id: id, decision_id: decision.id, action: decision.action }, 'decision settled');
   }
+}
+
+function endBy(status: string, decision: Decision | null): WorkflowEnd | null {
+  if (status === 'timed_out') return { kind: 'review_timed_out' };
+  if (status !== 'rejected') return null;
+  return decision?.reason ? { kind: 'rejected', reason: decision.reason } : { kind: 'rejected' };
 }
 
 /** What a review of this task starts from. */

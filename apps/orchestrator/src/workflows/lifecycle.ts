@@ -25,14 +25,14 @@ export function reasonOf(error: unknown): string {
 
 /**
  * The frame of every task: announces the start, runs `work`, and writes exactly one end, whatever happens: a
- * cancel by signal, a cancel by the engine, a failure. `beforeEnd` runs in any case, before the end is written.
+ * cancel by signal, a cancel by the engine, a failure. `trueEnd` runs in any case before that, and may know better.
  * @returns the kind of the end, for people who look at the run in the engine
  */
 export async function runTask(
   input: TaskInput,
   control: TaskControl,
   work: () => Promise<WorkflowEnd>,
-  beforeEnd: (end: WorkflowEnd) => Promise<void> = async () => {},
+  trueEnd: (end: WorkflowEnd) => Promise<WorkflowEnd> = async (end) => end,
 ): Promise<string> {
   let end: WorkflowEnd;
   try {
@@ -46,11 +46,11 @@ export async function runTask(
   }
   control.begun();
   await CancellationScope.nonCancellable(async () => {
+    end = await trueEnd(end);
     if (end.kind === 'cancelled') {
       const { reason = '', by = '' } = control.cancelled ?? end;
       await stores.recordCancelling(input.workflow_id, { reason, by });
     }
-    await beforeEnd(end);
     await stores.endTask(input.workflow_id, end);
     await condition(allHandlersFinished);
   });

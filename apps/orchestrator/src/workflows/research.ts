@@ -19,14 +19,13 @@ export async function ResearchWorkflow(input: TaskInput): Promise<string> {
     input,
     control,
     () => researchAfterReview(input, control, review),
-    // An acknowledgement that was lost is made again; a review that is still open is closed.
-    (end) =>
-      stores.finishReview({
-        input,
-        acted: review.acted,
-        cancelled: control.cancelled,
-        closeUnopened: end.kind === 'cancelled',
-      }),
+    // An acknowledgement that was lost is made again; a review that is still open is closed; one that was rejected or
+    // timed out before a cancel came ends the task as it says.
+    async (end) => {
+      const finish = { input, acted: review.acted, cancelled: control.cancelled };
+      const closedAs = await stores.finishReview({ ...finish, closeUnopened: end.kind === 'cancelled' });
+      return closedAs ?? end;
+    },
   );
 }
 
