@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { AuditEntry, WorkflowEvent } from '@plangate/contracts';
-import { type Command, decide, findBrokenEntry, publicBody, type ReviewState } from '@plangate/review';
+import { type Command, decide, publicBody, type ReviewState } from '@plangate/review';
 import type { History, Recorded } from './recording.ts';
+import { wrongChains } from '../audit-chains.ts';
+import { sha256 } from '../sha256.ts';
 
 const MOST_SECONDS_AHEAD = 2_592_000;
 
@@ -24,7 +25,7 @@ export function rebuild(history: History): { truth: Truth; problems: string[] } 
   const accepted = history.audit
     .filter(({ outcome }) => outcome === 'accepted')
     .toSorted((a, b) => a.n - b.n);
-  checkChains(history.audit, problems);
+  problems.push(...wrongChains(history.audit));
   const truth: Truth = { states: [null], madeBy: new Map() };
   const events: Pick<WorkflowEvent, 'type' | 'agent_id' | 'message' | 'payload'>[] = [];
   const plans: unknown[] = [];
@@ -93,16 +94,6 @@ export function rebuild(history: History): { truth: Truth; problems: string[] } 
     );
   }
   return { truth, problems };
-}
-
-function checkChains(audit: AuditEntry[], problems: string[]): void {
-  const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
-  for (const outcome of ['accepted', 'refused']) {
-    const chain = audit.filter((entry) => entry.outcome === outcome).toSorted((a, b) => a.n - b.n);
-    const broken = findBrokenEntry(chain, sha256);
-    if (broken !== null) problems.push(`the ${outcome} chain of the audit is broken at ${broken}`);
-    if (chain.some(({ n }, at) => n !== at + 1)) problems.push(`the ${outcome} chain has a gap`);
-  }
 }
 
 /** Whose command an entry is: people's by their request id, the workflow's by what it was told. */
@@ -188,10 +179,6 @@ export function commandOfOperation(operation: Recorded, history: History): Comma
 
 function hashed(answer: History['firstAnswer']) {
   return { answer, sha256: sha256(answer.plan ?? answer.message) };
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text, 'utf8').digest('hex');
 }
 
 function compare(what: string, got: unknown, wanted: unknown, problems: string[]): void {

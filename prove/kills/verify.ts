@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { AuditEntry, ReviewBody, TaskBody, WorkflowEvent } from '@plangate/contracts';
-import { findBrokenEntry, type PlanVersion } from '@plangate/review';
+import type { PlanVersion } from '@plangate/review';
+import { chainOf, wrongChains } from '../audit-chains.ts';
+import { sha256 } from '../sha256.ts';
 import type { Killable } from './killable.ts';
 import type { Action, Life } from './life.ts';
 
@@ -120,19 +121,11 @@ function occurrences({ kind, text }: Action, said: string[], plans: string[]): n
 
 /** The audit chain is whole and has every version once. */
 function wrongRecords({ audit, review, versions }: Aftermath): string[] {
-  const problems: string[] = [];
-  const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
-  for (const outcome of ['accepted', 'refused']) {
-    const chain = audit.filter((entry) => entry.outcome === outcome).toSorted((a, b) => a.n - b.n);
-    const broken = findBrokenEntry(chain, sha256);
-    if (broken !== null) problems.push(`the ${outcome} chain of the audit is broken at ${broken}`);
-    if (chain.some(({ n }, at) => n !== at + 1)) problems.push(`the ${outcome} chain has a gap`);
-    if (outcome === 'accepted' && chain.map(({ version }) => version).join() !== upTo(review.version)) {
-      problems.push(
-        `versions in the audit: ${chain.map(({ version }) => version).join()} of ${review.version}`,
-      );
-    }
-  }
+  const problems = wrongChains(audit);
+  const kept = chainOf(audit, 'accepted')
+    .map(({ version }) => version)
+    .join();
+  if (kept !== upTo(review.version)) problems.push(`versions in the audit: ${kept} of ${review.version}`);
   const plan = versions.at(-1);
   if (plan && (plan.text !== review.current_plan || plan.version !== review.plan_version)) {
     problems.push('the newest plan is not the current one');

@@ -55,14 +55,17 @@ export function createGateway(parts: GatewayParts): Gateway {
     cors({ origins: openToAll ? '*' : allowed_origins }),
     ...(skip_auth ? [loopbackOnly(allowed_origins)] : []),
   );
-  const readReview = reviewReadRoutes(parts).read;
-  const stream = streamRoute(parts, streams);
-  const app = createApp(parts, readReview, stream);
-  const auth = authenticate(parts.authenticator);
-  const streamAuth = authenticate(parts.authenticator, { fromQuery: true });
+  const shared: Shared = {
+    auth: authenticate(parts.authenticator),
+    streamAuth: authenticate(parts.authenticator, { fromQuery: true }),
+    review: reviewReadRoutes(parts),
+    stream: streamRoute(parts, streams),
+  };
+  const { auth, streamAuth, review, stream } = shared;
+  const app = createApp(parts, shared);
 
   const direct = (req: IncomingMessage): [Middleware, Handler] | null => {
-    if (req.method !== 'GET' && req.method !== 'HEAD') return null;
+    if (!isRead(req)) return null;
     const path = (req.url ?? '').split('?', 1)[0] ?? '';
     if (path === '/api/v1/stream/sse') return [streamAuth, stream];
     const id = parseWorkflowId(REVIEW.exec(path)?.[1]);
@@ -71,7 +74,7 @@ export function createGateway(parts: GatewayParts): Gateway {
       auth,
       (req, res) => {
         noteWorkflow(req, id);
-        return readReview(req, res, id);
+        return review.read(req, res, id);
       },
     ];
   };
@@ -97,7 +100,20 @@ export function createGateway(parts: GatewayParts): Gateway {
 
 const REVIEW = /^\/api\/v1\/tasks\/([^/]+)\/review$/;
 
-function createApp(parts: GatewayParts, readReview: IdHandler, stream: Handler): Express {
+/** What answers in front of Express and in it. */
+interface Shared {
+  auth: Middleware;
+  /** Takes the key from the query too: browsers cannot send headers with an event stream. */
+  streamAuth: Middleware;
+  review: ReturnType<typeof reviewReadRoutes>;
+  stream: Handler;
+}
+
+function isRead({ method }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+function createApp(parts: GatewayParts, { auth, streamAuth, review, stream }: Shared): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -105,7 +121,6 @@ function createApp(parts: GatewayParts, readReview: IdHandler, stream: Handler):
   const submit = submitRoutes(parts);
   const tasks = taskRoutes(parts);
   const control = controlRoutes(parts);
-  const review = reviewReadRoutes(parts);
 
   const route = (path: string, handlers: { get?: Handler; post?: Handler }) => {
     const { get, post } = handlers;
@@ -121,11 +136,8 @@ function createApp(parts: GatewayParts, readReview: IdHandler, stream: Handler):
   route('/metrics', { get: health.metrics });
   route('/openapi.json', { get: openApiRoute(parts) });
 
-  const auth = authenticate(parts.authenticator);
-  const streamAuth = authenticate(parts.authenticator, { fromQuery: true });
   app.use('/api/v1', (req, res, next) => {
-    const reads = req.method === 'GET' || req.method === 'HEAD';
-    return (reads && req.path.startsWith('/stream/') ? streamAuth : auth)(req, res, next);
+    return (isRead(req) && req.path.startsWith('/stream/') ? streamAuth : auth)(req, res, next);
   });
   route('/api/v1/stream/sse', { get: stream });
   route('/api/v1/tasks', { get: tasks.list, post: submit.submitTask });
@@ -138,7 +150,7 @@ function createApp(parts: GatewayParts, readReview: IdHandler, stream: Handler):
   route('/api/v1/tasks/:id/cancel', { post: task(control.cancel) });
   route('/api/v1/tasks/:id/pause', { post: task(control.pause) });
   route('/api/v1/tasks/:id/resume', { post: task(control.resume) });
-  route('/api/v1/tasks/:id/review', { get: reviewed(readReview), post: reviewed(reviewActRoute(parts)) });
+  route('/api/v1/tasks/:id/review', { get: reviewed(review.read), post: reviewed(reviewActRoute(parts)) });
   route('/api/v1/tasks/:id/review/versions', { get: reviewed(review.versions) });
   route('/api/v1/tasks/:id/review/diff', { get: reviewed(review.diff) });
   route('/api/v1/tasks/:id/review/audit', { get: reviewed(review.audit) });

@@ -1,7 +1,7 @@
 import type { WorkflowId } from '@plangate/contracts';
-import { isWithdrawn, type ReviewState, retentionSeconds } from '@plangate/review';
+import { isWithdrawn, type ReviewState } from '@plangate/review';
 import type { OpenReview, ReviewStore } from '@plangate/review/redis';
-import { closeReview, type Deliver, deliverDecision } from '@plangate/review/use-cases';
+import { closeReview, type Deliver, deliverDecision, letReviewGo } from '@plangate/review/use-cases';
 import type { Logger } from '@plangate/service';
 import type { TaskEnd } from '@plangate/tasks';
 import { endTask, type OpenState, type OpenTask, type TaskStore } from '@plangate/tasks/redis';
@@ -153,12 +153,7 @@ export class Sweep {
       store: tasks,
       events,
       keepEventsSeconds,
-      afterEnd: async () => {
-        const { state, now, undelivered } = await reviews.load(id);
-        if (undelivered !== null) return { undelivered: true };
-        if (state) await reviews.expire(id, retentionSeconds(state, now));
-        return { undelivered: false };
-      },
+      afterEnd: () => letReviewGo(reviews, id),
     });
   }
 }

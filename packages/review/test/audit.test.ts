@@ -16,7 +16,7 @@ import {
   sha256,
   submitFeedback,
 } from '../src/use-cases/index.ts';
-import { answer, origin } from './reviews.ts';
+import { answer, origin, storeWith } from './reviews.ts';
 
 const caller: Caller = { owner: { user: 'ada', tenant: 'acme' }, authOff: false, requestId: 'req-1' };
 let server: Awaited<ReturnType<typeof startRedis>>;
@@ -168,8 +168,7 @@ describe('the audit of a review', () => {
   it('an entry that came between is no conflict: the step is made again on the longer chain', async () => {
     const { workflowId } = await open();
     const { audit } = reviewKeys(workflowId);
-    const grown = {
-      ...store,
+    const grown = storeWith(store, {
       load: async (id: typeof workflowId) => {
         const loaded = await store.load(id);
         if (loaded.audit.n === 1) {
@@ -178,10 +177,7 @@ describe('the audit of a review', () => {
         }
         return loaded;
       },
-      commit: store.commit.bind(store),
-      recordRefusal: store.recordRefusal.bind(store),
-      acknowledge: store.acknowledge.bind(store),
-    };
+    });
     const edited = await editPlan(
       { ...ports(), store: grown },
       { workflowId, caller, ifMatch: '1', plan: 'Mine' },

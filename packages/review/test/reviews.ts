@@ -2,7 +2,8 @@ import type { PlanAnswer, WorkflowId } from '@plangate/contracts';
 import { ulid } from 'ulid';
 import type { Allowed, Command, Outcome, ReviewOrigin, ReviewState, Situation } from '../src/index.ts';
 import { decide } from '../src/index.ts';
-import { sha256 } from '../src/use-cases/index.ts';
+import type { ReviewStore } from '../src/redis/index.ts';
+import { type Store, sha256 } from '../src/use-cases/index.ts';
 
 /** A moment that all examples share. */
 export const NOW = Date.parse('2026-01-15T10:30:00.000Z');
@@ -76,3 +77,14 @@ export const approve = (ifMatch?: string): Command => ({
   ifMatch,
 });
 export const reject = (reason?: string): Command => ({ type: 'reject', decisionId: 'd2', by: 'ada', reason });
+
+/** The store with some of its methods replaced, to put something between two steps of a use case. */
+export function storeWith(store: ReviewStore, change: Partial<Store>): Store {
+  return {
+    load: store.load.bind(store),
+    commit: store.commit.bind(store),
+    acknowledge: store.acknowledge.bind(store),
+    recordRefusal: store.recordRefusal.bind(store),
+    ...change,
+  };
+}

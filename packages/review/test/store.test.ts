@@ -15,13 +15,14 @@ import {
   type Deliver,
   deliverDecision,
   editPlan,
+  letReviewGo,
   type Planner,
   rejectPlan,
   settleDecision,
   sha256,
   submitFeedback,
 } from '../src/use-cases/index.ts';
-import { answer, origin, question } from './reviews.ts';
+import { answer, origin, question, storeWith } from './reviews.ts';
 
 const caller: Caller = { owner: { user: 'ada', tenant: 'acme' }, authOff: false };
 let server: Awaited<ReturnType<typeof startRedis>>;
@@ -343,16 +344,13 @@ describe('decisions', () => {
     expect(await approvePlan({ store, deliver, newCommandId }, request)).toMatchObject(closed);
 
     const second = await open();
-    const racing = {
-      load: store.load.bind(store),
-      acknowledge: store.acknowledge.bind(store),
-      recordRefusal: store.recordRefusal.bind(store),
+    const racing = storeWith(store, {
       commit: async (...args: Parameters<ReviewStore['commit']>) => {
         const committed = await store.commit(...args);
         await deliverDecision({ store, deliver: async () => 'over' }, second.workflowId);
         return committed;
       },
-    };
+    });
     const ports = { store: racing, deliver: sent, newCommandId };
     expect(await approvePlan(ports, { ...request, workflowId: second.workflowId })).toMatchObject(closed);
   });
@@ -405,16 +403,13 @@ describe('decisions', () => {
   it('a feedback that begins between the look and the commit of an approve makes it a 409', async () => {
     const { workflowId } = await open();
     const { lock } = reviewKeys(workflowId);
-    const racing = {
+    const racing = storeWith(store, {
       load: async (id: WorkflowId) => {
         const loaded = await store.load(id);
         await redis.set(lock, 'x', 'PX', 5_000);
         return loaded;
       },
-      commit: store.commit.bind(store),
-      acknowledge: store.acknowledge.bind(store),
-      recordRefusal: store.recordRefusal.bind(store),
-    };
+    });
     expect(
       await approvePlan({ store: racing, deliver: sent, newCommandId }, { workflowId, caller, ifMatch: '1' }),
     ).toMatchObject({ status: 409, code: 'feedback_in_flight' });
@@ -484,7 +479,7 @@ describe('decisions', () => {
     async (ifMatch) => {
       const { workflowId } = await open();
       let looks = 0;
-      const racing = {
+      const racing = storeWith(store, {
         load: async (id: WorkflowId) => {
           const loaded = await store.load(id);
           looks += 1;
@@ -494,10 +489,7 @@ describe('decisions', () => {
           }
           return loaded;
         },
-        commit: store.commit.bind(store),
-        acknowledge: store.acknowledge.bind(store),
-        recordRefusal: store.recordRefusal.bind(store),
-      };
+      });
       const ports = { store: racing, deliver: sent, newCommandId };
       expect(await approvePlan(ports, { workflowId, caller, ifMatch })).toMatchObject({
         status: 409,
@@ -505,4 +497,17 @@ describe('decisions', () => {
       });
     },
   );
+
+  it('a review is let go with the end of its task, but not while its decision is undelivered', async () => {
+    const { workflowId } = await open();
+    const { review } = reviewKeys(workflowId);
+    const ports = { store, deliver: async () => 'unreachable' as const, newCommandId };
+    const rejected = await rejectPlan(ports, { workflowId, caller, ifMatch: '1', reason: undefined });
+    if (!rejected.ok) throw new Error(rejected.error);
+    expect(await letReviewGo(store, workflowId)).toEqual({ undelivered: true });
+    expect(await redis.ttl(review)).toBe(-1);
+    await store.acknowledge(workflowId, rejected.state.decision!.id, []);
+    expect(await letReviewGo(store, workflowId)).toEqual({ undelivered: false });
+    expect(await redis.ttl(review)).toBeGreaterThan(1_100);
+  });
 });

@@ -1,5 +1,5 @@
-import type { CancelSignal, NewEvent, TaskInput, WorkflowId } from '@plangate/contracts';
-import { retentionSeconds } from '@plangate/review';
+import type { NewEvent, TaskInput, WorkflowId } from '@plangate/contracts';
+import { letReviewGo } from '@plangate/review/use-cases';
 import type { TaskEnd } from '@plangate/tasks';
 import { endTask as writeEnd } from '@plangate/tasks/redis';
 import { ApplicationFailure } from '@temporalio/activity';
@@ -29,19 +29,6 @@ export function lifecycleActivities({ tasks, drafts, events, reviews, keepEvents
       await events.append(workflowId as WorkflowId, [{ ...event, key }]);
     },
 
-    /** Shows that a cancel is on its way; an empty `by`: the engine cancelled the run itself. */
-    async recordCancelling(workflowId: string, { reason, by }: CancelSignal): Promise<void> {
-      await tasks.setCancelling(workflowId as WorkflowId, { reason, by }, [
-        {
-          key: 'cancelling',
-          type: 'WORKFLOW_CANCELLING',
-          agent_id: 'orchestrator',
-          message: reason ? `Cancelling: ${reason}` : 'Cancelling',
-          payload: { reason, by },
-        },
-      ]);
-    },
-
     /** Writes the one end of the task, lets events and review expire, and takes it out of the open ones. */
     async endTask(workflowId: string, end: WorkflowEnd): Promise<void> {
       const id = workflowId as WorkflowId;
@@ -49,11 +36,7 @@ export function lifecycleActivities({ tasks, drafts, events, reviews, keepEvents
         store: tasks,
         events,
         keepEventsSeconds,
-        afterEnd: async () => {
-          const { state, now, undelivered } = await reviews.load(id);
-          if (state) await reviews.expire(id, retentionSeconds(state, now));
-          return { undelivered: undelivered !== null };
-        },
+        afterEnd: () => letReviewGo(reviews, id),
       });
       await drafts.remove(id);
     },

@@ -70,7 +70,7 @@ export function reviewActivities({ reviews, tasks, log }: Parts) {
       const { input, acted, cancelled, closeUnopened } = finish;
       if (acted) {
         await settle({ input, ...acted });
-        return endBy(acted.decision.action === 'reject' ? 'rejected' : '', acted.decision);
+        return endBy(acted.decision);
       }
       const id = input.workflow_id as WorkflowId;
       let { state } = await reviews.load(id);
@@ -89,11 +89,11 @@ export function reviewActivities({ reviews, tasks, log }: Parts) {
         state = closed.state;
       }
       const { status, decision, current_plan } = state;
-      if (!decision) return endBy(status, null);
+      if (!decision) return status === 'timed_out' ? { kind: 'review_timed_out' } : null;
       // An approval of another text than the one that is stored was not acted upon, and is not announced.
       if (isIntact(state)) await settle({ input, decision, planText: current_plan });
       else await reviews.acknowledge(id, decision.id, []);
-      return endBy(status, decision);
+      return endBy(decision);
     },
   };
 
@@ -112,10 +112,9 @@ export function reviewActivities({ reviews, tasks, log }: Parts) {
   }
 }
 
-function endBy(status: string, decision: Decision | null): WorkflowEnd | null {
-  if (status === 'timed_out') return { kind: 'review_timed_out' };
-  if (status !== 'rejected') return null;
-  return decision?.reason ? { kind: 'rejected', reason: decision.reason } : { kind: 'rejected' };
+function endBy({ action, reason }: Decision): WorkflowEnd | null {
+  if (action !== 'reject') return null;
+  return reason ? { kind: 'rejected', reason } : { kind: 'rejected' };
 }
 
 /** What a review of this task starts from. */

@@ -43,7 +43,7 @@ export async function deliverDecision(
     decisionId: decision.id,
   }));
   if (!taken.ok) return { delivered: false, withdrawn: null };
-  return { delivered: true, withdrawn: taken.state.status === 'cancelled' ? taken.state : null };
+  return { delivered: true, withdrawn: withdrawnOf(taken.state) };
 }
 
 function withdrawnOf(state: ReviewState | null): ReviewState | null {

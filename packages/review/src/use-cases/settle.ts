@@ -18,7 +18,6 @@ export async function settleDecision(
   decision: Decision,
   planText: string,
 ): Promise<void> {
-  const before = await store.load(workflowId);
   const commandId = `settle:${decision.id}`;
   const settled = await transact(store, workflowId, { commandId }, () => ({
     type: 'settle',
@@ -27,7 +26,7 @@ export async function settleDecision(
   }));
   // A store that lost the whole review has nothing to settle; the task's end is recorded all the same.
   if (!settled.ok && settled.code !== 'review_not_found') throw new Error(settled.error);
-  if (settled.ok && settled.changed) await auditSuperseded(store, workflowId, before);
+  if (settled.ok && settled.changed) await auditSuperseded(store, workflowId, settled.before);
   await store.acknowledge(
     workflowId,
     decision.id,

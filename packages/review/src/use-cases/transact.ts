@@ -27,14 +27,14 @@ export interface Attempt {
  * state, under the same command id, so that a commit whose reply was lost is not made twice. Every step is audited
  * with the step itself, every refusal beside it.
  * @param command built anew from each state that is seen
- * @returns the state after the command, and whether this command changed it
+ * @returns the state after the command, whether this command changed it, and what it was decided on
  */
 export async function transact(
   store: Store,
   workflowId: WorkflowId,
   attempt: Attempt,
   command: (state: ReviewState | null) => Command,
-): Promise<Result<{ state: ReviewState; changed: boolean }>> {
+): Promise<Result<{ state: ReviewState; changed: boolean; before: Situation }>> {
   for (let n = 0; n < MOST_ATTEMPTS; n += 1) {
     const situation = await store.load(workflowId);
     const asked = command(situation.state);
@@ -43,18 +43,20 @@ export async function transact(
       await auditRefusal(store, workflowId, attempt.caller, asked.type, situation, outcome);
       return outcome;
     }
-    if (!outcome.transition) return { ok: true, state: outcome.state, changed: false };
+    if (!outcome.transition) return { ok: true, state: outcome.state, changed: false, before: situation };
     const stalled = attempt.pace?.check();
     if (stalled) return stalled;
     const expected = situation.state?.version ?? 0;
     const facts = factsOf(asked, attempt.caller, situation, { state: outcome.state, code: 'ok' });
     const entry = chainEntry(situation.audit, facts, sha256);
     const commit = await store.commit(workflowId, attempt.commandId, expected, outcome.transition, entry);
-    if (commit.result === 'committed') return { ok: true, state: outcome.state, changed: true };
+    if (commit.result === 'committed') {
+      return { ok: true, state: outcome.state, changed: true, before: situation };
+    }
     if (commit.result === 'over') return refuse(409, 'task_over', 'The task is over already');
     if (commit.result === 'repeated') {
       const { state } = await store.load(workflowId);
-      if (state) return { ok: true, state, changed: true };
+      if (state) return { ok: true, state, changed: true, before: situation };
     }
   }
   return refuse(503, 'too_busy', 'The review is changing too fast; please try again');
