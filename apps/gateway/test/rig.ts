@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders, request } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Owner, PlanAnswer, PlanRequest, WorkflowId } from '@plangate/contracts';
 import { type RedisServer, startRedis } from '@plangate/devstack';
@@ -14,6 +14,7 @@ import { TaskStore } from '@plangate/tasks/redis';
 import type { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { ulid } from 'ulid';
+import { type Answer, ask } from '../../../packages/http/test/serve.ts';
 import { type GatewayOptions, type RunningGateway, startGateway } from '../src/start.ts';
 
 export const PRESETS = loadStrategies(configFile('research_strategies.yaml'));
@@ -22,13 +23,7 @@ const LIMITS = { defaultTimeoutSeconds: 900, maxTimeoutSeconds: 2_592_000, maxRo
 /** Nothing listens there. */
 export const NOWHERE = '127.0.0.1:1';
 
-export interface Answer {
-  status: number;
-  headers: IncomingHttpHeaders;
-  text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: bodies of any shape are looked into
-  json: any;
-}
+export type { Answer };
 
 export interface Asking {
   method?: string;
@@ -229,38 +224,14 @@ async function scriptedLlm(): Promise<ScriptedLlm> {
 export function askServer(port: number, path: string, asking: Asking): Promise<Answer> {
   const { method = 'GET', key, headers = {}, body, raw } = asking;
   const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
-  return new Promise((resolve, reject) => {
-    const req = request({
-      port,
-      host: '127.0.0.1',
-      path,
-      method,
-      agent: false,
-      headers: {
-        ...(key ? { 'X-API-Key': key } : {}),
-        ...(payload === undefined
-          ? {}
-          : { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(payload)) }),
-        ...headers,
-      },
-    });
-    req.once('error', reject);
-    req.once('response', (res) => {
-      const chunks: Buffer[] = [];
-      res.on('data', (chunk: Buffer) => chunks.push(chunk));
-      res.once('error', reject);
-      res.once('end', () => {
-        const text = Buffer.concat(chunks).toString();
-        const isJson = res.headers['content-type']?.startsWith('application/json') && text !== '';
-        resolve({
-          status: res.statusCode ?? 0,
-          headers: res.headers,
-          text,
-          json: isJson ? JSON.parse(text) : undefined,
-        });
-      });
-    });
-    req.end(payload);
+  return ask(port, path, {
+    method,
+    headers: {
+      ...(key ? { 'X-API-Key': key } : {}),
+      ...(payload === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...headers,
+    },
+    ...(payload === undefined ? {} : { body: payload }),
   });
 }
 

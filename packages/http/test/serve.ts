@@ -68,7 +68,8 @@ export async function listen(server: Server, lines: Record<string, unknown>[] = 
   };
 }
 
-function ask(
+/** One request to a server on loopback, on a connection of its own, and its whole answer. */
+export function ask(
   port: number,
   path: string,
   { method = 'GET', headers = {}, body }: AskOptions,
