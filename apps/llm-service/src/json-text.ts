@@ -1,7 +1,7 @@
 import { jsonrepair } from 'jsonrepair';
 
-/** A repair is tried on texts up to this length only, so that a broken one cannot cost much. */
-const LONGEST_REPAIRED = 256 * 1024;
+/** Characters that repairs may read in all: each failed one costs as much as its text is long, and there may be many. */
+const MOST_REPAIRED = 256 * 1024;
 /** After this many brackets that started nothing the rest is taken as prose. */
 const MOST_FAILED = 50;
 
@@ -13,12 +13,17 @@ export function jsonValues(text: string): unknown[] {
   const values: unknown[] = [];
   let at = 0;
   let failed = 0;
+  let repairable = MOST_REPAIRED;
   while (at < text.length && failed < MOST_FAILED) {
     const start = nextStart(text, at);
     if (start < 0) break;
     const end = endOf(text, start);
     const piece = text.slice(start, end ?? text.length);
-    const value = parse(piece, end === undefined);
+    let value = parsed(piece);
+    if (value === undefined && piece.length <= repairable) {
+      repairable -= piece.length;
+      value = repaired(piece, end === undefined);
+    }
     if (value === undefined) {
       failed += 1;
       at = start + 1;
@@ -64,12 +69,15 @@ function endOfString(text: string, at: number): number {
   return text.length;
 }
 
-function parse(piece: string, cut: boolean): unknown {
+function parsed(piece: string): unknown {
   try {
     return JSON.parse(piece);
   } catch {
-    if (piece.length > LONGEST_REPAIRED) return undefined;
+    return undefined;
   }
+}
+
+function repaired(piece: string, cut: boolean): unknown {
   try {
     const value: unknown = JSON.parse(jsonrepair(cut ? withoutClosingFence(piece) : piece));
     return typeof value === 'object' && value !== null ? value : undefined;
