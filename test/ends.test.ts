@@ -389,6 +389,15 @@ describe('failure', () => {
     expect((await expectEnd(id, 'WORKFLOW_FAILED')).slice(-3)[0]).toBe('ERROR_OCCURRED');
   });
 
+  test('a provider without its key: FAILED at once, since asking again cannot help', async () => {
+    const id = await product.submit(newQuery(), REVIEWED, { provider_override: 'keyless' });
+    expect(await product.ended(id)).toMatchObject({
+      status: 'TASK_STATUS_FAILED',
+      error: 'failed to generate research plan',
+    });
+    expect(await product.types(id)).toContain('ERROR_OCCURRED');
+  });
+
   test('the research fails: FAILED with a short reason', async () => {
     const query = newQuery();
     product.model.on(query, ({ kind }) => (kind === 'write' ? brokenModel : undefined));

@@ -59,5 +59,9 @@ models:
       kind: openai-compatible
       base_url: ${url}
       tiers: { small: scripted, medium: scripted, large: scripted }
+    keyless:
+      kind: openai
+      api_key_env: PLANGATE_KEY_THAT_NOBODY_SETS
+      tiers: { small: none, medium: none, large: none }
 `;
 }

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { MODELS_NOT_CONFIGURED } from '@plangate/contracts';
 import {
   errorHandler,
+  fromRefusal,
   HttpError,
   health,
   logRequests,
@@ -79,7 +81,7 @@ function invalid(error: z.ZodError): HttpError {
 function toHttpError(error: unknown, log: Logger): unknown {
   if (error instanceof NotConfigured) {
     log.warn({ reason: error.message }, 'no provider');
-    return new HttpError(503, 'llm_not_configured', 'LLM providers not configured');
+    return fromRefusal(MODELS_NOT_CONFIGURED);
   }
   if (error instanceof UnknownProvider) {
     return new HttpError(400, 'unknown_provider', `Invalid request body: ${error.message}`, {

@@ -31,3 +31,5 @@ export function refuse(
 export const STORE_UNAVAILABLE = refuse(503, 'store_unavailable', 'Review store unavailable');
 /** 503 of submit, pause, resume while Temporal cannot be reached (§6). */
 export const ENGINE_UNAVAILABLE = refuse(503, 'engine_unavailable', 'Task engine unavailable');
+/** 503 of llm-service where the chosen provider has no key (§5): asking again cannot help. */
+export const MODELS_NOT_CONFIGURED = refuse(503, 'llm_not_configured', 'LLM providers not configured');

@@ -4,6 +4,7 @@ import {
   DecomposeAnswer,
   type DecomposeRequest,
   ErrorBody,
+  MODELS_NOT_CONFIGURED,
   PlanAnswer,
   type PlanRequest,
   WriteAnswer,
@@ -82,7 +83,7 @@ export function createLlmClient(baseUrl: string, timeoutSeconds: number): LlmCli
 }
 
 function kindOf(status: number, code: string | undefined): LlmServiceError['kind'] {
-  if (code === 'models_not_configured' || (status >= 400 && status < 500)) return 'refused';
+  if (code === MODELS_NOT_CONFIGURED.code || (status >= 400 && status < 500)) return 'refused';
   return status === 503 ? 'away' : 'failed';
 }
 

@@ -73,7 +73,7 @@ describe('the way to llm-service', () => {
 
   it.each([
     [502, { error: 'x', code: 'provider_failed' }, 'failed'],
-    [503, { error: 'LLM providers not configured', code: 'models_not_configured' }, 'refused'],
+    [503, { error: 'LLM providers not configured', code: 'llm_not_configured' }, 'refused'],
     [503, { error: 'x', code: 'starting' }, 'away'],
     [400, { error: 'x', code: 'invalid_body' }, 'refused'],
   ])('status %i %j says whether asking again can help: %s', async (status, body, kind) => {
