@@ -1,9 +1,18 @@
 import { once } from 'node:events';
 import { createHttpServer, stoppable } from '@plangate/http';
 import { openCorpus } from '@plangate/research/corpus';
-import { configFile, loadSettings, PROJECT_FOLDER, runService, SettingsError } from '@plangate/service';
+import {
+  chosenProvider,
+  configFile,
+  loadSettings,
+  OFFLINE,
+  PROJECT_FOLDER,
+  runService,
+  type Settings,
+  SettingsError,
+} from '@plangate/service';
 import { buildAgent } from './build-agent.ts';
-import { type ModelSettings, OFFLINE, selectModel } from './models/select.ts';
+import { selectModel } from './models/select.ts';
 import { offlineAgent } from './offline/agent.ts';
 import { createApp } from './routes.ts';
 
@@ -27,22 +36,14 @@ await runService('llm-service', async (log) => {
   const { stop } = stoppable(server);
   server.listen(llm_service.port, llm_service.host);
   await once(server, 'listening');
-  log.info({ address: server.address(), provider: providerName(models, process.env) }, 'listening');
+  const { name: provider, missingKey } = chosenProvider(models, process.env);
+  log.info({ address: server.address(), provider, missing_key: missingKey }, 'listening');
   return stop;
 });
 
 /** A misspelt provider stops the start; a missing key does not: requests then say so. */
-function checkProvider({ provider, providers }: ModelSettings): void {
+function checkProvider({ provider, providers }: Settings['models']): void {
   const known = ['auto', OFFLINE, ...Object.keys(providers)];
   if (known.includes(provider)) return;
   throw new SettingsError(`models.provider: unknown provider '${provider}' (known: ${known.join(', ')})`);
-}
-
-function providerName(models: ModelSettings, environment: NodeJS.ProcessEnv): string {
-  try {
-    const selection = selectModel(models, environment, {});
-    return selection.kind === 'offline' ? 'offline' : selection.name;
-  } catch (error) {
-    return error instanceof Error ? error.message : 'unknown';
-  }
 }

@@ -87,9 +87,9 @@ export function readLog(file: string): string {
   }
 }
 
-/** The last lines of a log file. */
-export function lastLines(file: string, count = 20): string {
-  return readLog(file).trimEnd().split('\n').slice(-count).join('\n');
+/** The last lines of a text. */
+export function lastLines(text: string, count = 20): string {
+  return text.trimEnd().split('\n').slice(-count).join('\n');
 }
 
 function openLog(file: string): number {

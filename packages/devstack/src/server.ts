@@ -65,7 +65,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const log = () => readLog(options.logFile).slice(before);
     const started = await spawnChild(options.command, options.args, options);
     try {
-      await waitUntilReady({ ...options, child: started }, () => options.isReady({ pid: started.pid, log }));
+      await waitUntilReady({ ...options, log, child: started }, () =>
+        options.isReady({ pid: started.pid, log }),
+      );
     } catch (error) {
       await started.kill();
       throw error;
@@ -74,8 +76,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     expected = false;
     void started.exited.then((exit) => {
       if (expected || child !== started) return;
-      const { name, logFile } = options;
-      options.onCrash?.({ name, reason: describeExit(exit), lastLines: lastLines(logFile) });
+      options.onCrash?.({ name: options.name, reason: describeExit(exit), lastLines: lastLines(log()) });
     });
   }
 

@@ -1,7 +1,14 @@
 import { join } from 'node:path';
-import { configFile, loadSettings, PROJECT_FOLDER, type Settings } from '@plangate/service';
+import {
+  chosenProvider,
+  configFile,
+  loadSettings,
+  OFFLINE,
+  PROJECT_FOLDER,
+  type Settings,
+} from '@plangate/service';
 import { runDemo } from './demo.ts';
-import { freePort, isPortFree } from './free-port.ts';
+import { freePort, isPortFree, portTrouble } from './free-port.ts';
 import { checkRedis, checkTemporal } from './given-servers.ts';
 import { findRedis } from './install/redis.ts';
 import { findTemporal } from './install/temporal.ts';
@@ -36,7 +43,7 @@ async function main(args: string[]): Promise<number> {
     const crash = Promise.withResolvers<Crash>();
     const options = await prepare(settings);
     stack = await startStack({ ...options, folder, signal: stop, onCrash: crash.resolve });
-    say(readyBlock(stack, options, folder));
+    say(readyBlock(stack, options, { folder, models: modelsLine(settings) }));
     const ends = [aborted(stop).then(() => 0), crash.promise.then(reportCrash)];
     if (args.includes('--demo')) ends.push(demo(stack.gatewayUrl));
     return await Promise.race(ends);
@@ -73,6 +80,9 @@ async function demo(gatewayUrl: string): Promise<number> {
 /** Finds everything that the stack needs, before anything is started. */
 async function prepare(settings: Settings): Promise<StackOptions> {
   const { gateway, llm_service, redis, temporal } = settings;
+  if (gateway.port === llm_service.port) {
+    throw new Error(`the gateway and the llm-service cannot both have port ${gateway.port}`);
+  }
   await requirePort(gateway.port, 'the gateway', 'GATEWAY_PORT', gateway.host);
   await requirePort(llm_service.port, 'the llm-service', 'LLM_SERVICE_PORT', llm_service.host);
 
@@ -117,11 +127,12 @@ function skipsAuth({ gateway }: Settings): boolean {
 }
 
 async function requirePort(port: number, user: string, variable: string, host: string): Promise<void> {
-  if (await isPortFree(port, host)) return;
-  throw new Error(
-    `port ${port} for ${user} is taken by another program. Stop that one, or choose another port, such as\n` +
-      `  ${variable}=${await freePort()} npm start`,
-  );
+  const trouble = await portTrouble(port, host);
+  if (!trouble) return;
+  const advice = trouble.otherPortHelps
+    ? `. Choose another one, such as\n  ${variable}=${await freePort()} npm start`
+    : `: see ${variable.replace('_PORT', '_HOST')}`;
+  throw new Error(`port ${port} for ${user} ${trouble.reason}${advice}`);
 }
 
 /** The usual port, or a free one where another program has it: that program is left alone. */
@@ -134,7 +145,11 @@ async function preferredPort(port: number, name: string, variable: string): Prom
   return other;
 }
 
-function readyBlock(stack: Stack, options: StackOptions, folder: string): string {
+function readyBlock(
+  stack: Stack,
+  options: StackOptions,
+  { folder, models }: { folder: string; models: string },
+): string {
   const url = stack.gatewayUrl;
   const open = options.env?.['GATEWAY_SKIP_AUTH'] === '1';
   const key = open ? '' : ' -H "X-API-Key: $PLANGATE_API_KEY"';
@@ -149,6 +164,7 @@ Plangate is ready (${seconds(performance.now() - began)}).
   OpenAPI     ${url}/openapi.json
   Redis       ${withoutPassword(stack.redis.url)}
   Temporal    ${stack.temporal.address}
+  Models      ${models}
   Data, logs  ${folder}
 ${open ? '' : makeKey}
 Try it:
@@ -158,6 +174,13 @@ Try it:
 
 Ctrl-C stops everything; the next start finds the open reviews again.
 `;
+}
+
+/** Which provider answers, and what keeps it from answering. */
+function modelsLine({ models }: Settings): string {
+  const { name, missingKey } = chosenProvider(models, process.env);
+  if (missingKey) return `${name}, but ${missingKey} is not set: plans will fail until it is`;
+  return name === OFFLINE ? 'offline: deterministic, without network, over the local documents' : name;
 }
 
 function withoutPassword(url: string): string {

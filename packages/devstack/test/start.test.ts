@@ -59,7 +59,25 @@ test('a taken port is named with the variable that changes it', async () => {
     new RegExp(`port ${port} for the llm-service is taken[\\s\\S]*LLM_SERVICE_PORT=\\d+`),
   );
   other.close();
+
+  const foreign = start({ GATEWAY_HOST: '192.0.2.1', GATEWAY_SKIP_AUTH: '0' });
+  expect(await foreign.ended).toBe(1);
+  expect(foreign.output()).toMatch(/192\.0\.2\.1 is no address of this machine: see GATEWAY_HOST/);
+
+  const same = String(await freePort());
+  const twice = start({ GATEWAY_PORT: same, LLM_SERVICE_PORT: same });
+  expect(await twice.ended).toBe(1);
+  expect(twice.output()).toMatch(/cannot both have port/);
 });
+
+test('the ready block names the provider, and the key that it waits for', async () => {
+  const ports = { GATEWAY_PORT: String(await freePort()), LLM_SERVICE_PORT: String(await freePort()) };
+  const started = start({ ...ports, MODEL_PROVIDER: 'openai', OPENAI_API_KEY: '' });
+  await eventually(() => started.output().includes('Plangate is ready'), 60_000);
+  expect(started.output()).toMatch(/Models +openai, but OPENAI_API_KEY is not set: plans will fail/);
+  started.process.kill('SIGTERM');
+  expect(await started.ended).toBe(0);
+}, 90_000);
 
 test('an app that crashes is named with its last lines, and everything stops with exit code 1', async () => {
   const env = { GATEWAY_PORT: String(await freePort()), LLM_SERVICE_PORT: String(await freePort()) };
@@ -110,7 +128,7 @@ interface Started {
 
 function start(env: Record<string, string>, args: string[] = []): Started {
   const child = spawn(process.execPath, [entry, ...args], {
-    env: { ...process.env, ...env, PLANGATE_DATA: data, MODEL_PROVIDER: 'offline' },
+    env: { ...process.env, PLANGATE_DATA: data, MODEL_PROVIDER: 'offline', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

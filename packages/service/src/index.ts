@@ -1,3 +1,4 @@
+export { type ChosenProvider, chosenProvider, OFFLINE } from './chosen-provider.ts';
 export { createLlmClient, type LlmClient, LlmServiceError } from './llm-client.ts';
 export { createLog, type Logger } from './log.ts';
 export { configFile, PROJECT_FOLDER } from './paths.ts';

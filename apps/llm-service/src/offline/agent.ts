@@ -1,7 +1,8 @@
 import { cleanText, MODEL_TEXT_LIMIT_BYTES, type ModelUsage, utf8Bytes } from '@plangate/contracts';
 import type { Corpus } from '@plangate/research/corpus';
+import { OFFLINE } from '@plangate/service';
 import { type Agent, ProviderFailure } from '../agent.ts';
-import { OFFLINE, OFFLINE_MODEL } from '../models/select.ts';
+import { OFFLINE_MODEL } from '../models/select.ts';
 import { extractAnswer } from './answer.ts';
 import { questionsOf } from './decompose.ts';
 import { languageOf } from './language.ts';
