@@ -4,8 +4,6 @@ import type { EventType } from '@plangate/contracts';
 import { type Cursor, encodeGap, PING, RETRY } from '@plangate/events';
 import type { Delivery, EventHub, SubscriptionHandle } from '@plangate/events/redis';
 
-/** Bytes that wait in the process for one reader before it gets no more. */
-const HIGH_WATER_BYTES = 64 * 1024;
 /** How long the last `retry` of a broken stream may take to leave, in milliseconds. */
 const LAST_WORD_MS = 500;
 
@@ -20,16 +18,15 @@ export interface StreamOptions {
 
 /**
  * One open event stream. It writes on the socket, below Node's response: frames are shared between all readers of a
- * workflow, and an idle one costs little. A reader that is slow gets no more until it has taken what waits; one that
- * takes nothing from one tick to the next is broken off and resumes by id.
+ * workflow, and an idle one costs little. What waits for a slow reader is what the socket buffers (64 KiB) and the
+ * frame that went over it: the rest stays in the log until that is gone. A reader that takes nothing from one tick to
+ * the next is broken off and resumes by id.
  */
 export class EventStream {
   readonly #res: ServerResponse;
   readonly #socket: Socket;
   readonly #options: StreamOptions;
   readonly #subscription: SubscriptionHandle;
-  /** Deliveries that the reader was too slow for. */
-  #waiting: readonly Delivery[] = [];
   /** Bytes that waited at the last tick; -1 where none did. */
   #stuckAt = -1;
   #closed = false;
@@ -71,28 +68,18 @@ export class EventStream {
     socket.write(RETRY, reset);
   }
 
-  #send(batch: readonly Delivery[]): boolean {
+  /** How many of the batch were taken: none after the one that filled the socket's buffer. */
+  #send(batch: readonly Delivery[]): number {
     for (const [at, delivery] of batch.entries()) {
-      if (this.#closed) return false;
-      if (this.#socket.writableLength >= HIGH_WATER_BYTES) {
-        this.#waiting = batch.slice(at);
-        return false;
-      }
+      if (this.#closed || this.#socket.writableNeedDrain) return at;
       if (!this.#options.wants(delivery.event)) continue;
       this.#socket.write(delivery.frame);
-      if (delivery.event.type === 'STREAM_END') {
-        this.#finish();
-        return false;
-      }
+      if (delivery.event.type === 'STREAM_END') this.#finish();
     }
-    return true;
+    return batch.length;
   }
 
-  readonly #onDrain = (): void => {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    if (this.#send(waiting)) this.#subscription.resume();
-  };
+  readonly #onDrain = (): void => this.#subscription.resume();
 
   #finish(): void {
     this.#close();
@@ -102,7 +89,6 @@ export class EventStream {
   #close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#waiting = [];
     this.#socket.off('drain', this.#onDrain);
     this.#subscription?.close();
     this.#options.onClosed();

@@ -2,10 +2,8 @@ import type { WorkflowId } from '@plangate/contracts';
 import { isRedisUnavailable } from '@plangate/redis';
 import { type Cursor, comparePositions, cursorAfter } from '../cursor.ts';
 import type { EventLog } from './log.ts';
-import { encodePage, type SubscribeOptions, Subscription } from './subscription.ts';
+import { encodePage, PAGE, type SubscribeOptions, Subscription } from './subscription.ts';
 import { type ChangedOptions, Waiters } from './waiters.ts';
-
-const PAGE = 200;
 
 export interface FeedOptions {
   workflowId: WorkflowId;
@@ -122,10 +120,11 @@ export class Feed {
     try {
       while (subscription.state === 'replaying') {
         const wakes = this.#wakes;
-        const page = await log.read(workflowId, { after: subscription.after, limit: PAGE });
+        const { after, page: limit } = subscription;
+        const page = await log.read(workflowId, { after, limit });
         if (subscription.state !== 'replaying') break;
         subscription.deliver(encodePage(page));
-        if (page.length < PAGE && subscription.state === 'replaying') this.#join(subscription, wakes);
+        if (page.length < limit && subscription.state === 'replaying') this.#join(subscription, wakes);
       }
       this.#settle(subscription);
     } catch (error) {

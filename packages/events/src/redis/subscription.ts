@@ -15,9 +15,12 @@ export interface Delivery {
 export interface SubscribeOptions {
   /** What comes strictly after is delivered. */
   after: Cursor;
-  /** Events in order, each once. `false` says stop: nothing more comes until `resume()`. */
+  /**
+   * Events in order, each once. `false` says stop: nothing more comes until `resume()`. A number says stop after so
+   * many: the others were not taken, nobody keeps them, and they are read again then.
+   */
   // biome-ignore lint/suspicious/noConfusingVoidType: a listener that never stops returns nothing
-  onEvents(batch: readonly Delivery[]): boolean | void;
+  onEvents(batch: readonly Delivery[]): boolean | number | void;
   /** Events between the reader's position and the next batch are no longer kept. */
   onGap(gap: Gap): void;
   /** The subscription has ended before `STREAM_END`; nothing more comes. */
@@ -35,6 +38,11 @@ export function encodePage(page: WorkflowEvent[]): Delivery[] {
   }));
 }
 
+/** Most events that are read at once. */
+export const PAGE = 200;
+/** The first read of a subscriber: events may have 64 KiB, and many may begin at the same moment. */
+const FIRST_PAGE = 10;
+
 /** The position of one subscriber on one log, and what it is told. It holds no events and no timer. */
 export class Subscription {
   state: SubscriptionState = 'replaying';
@@ -42,6 +50,8 @@ export class Subscription {
   begun = false;
   /** Where the next read begins. */
   after: Cursor;
+  /** How many events it reads next: more while it takes all, no more than twice what it took last. */
+  page = FIRST_PAGE;
   readonly #options: SubscribeOptions;
   /** Seq that must come next; null while it is not known or its loss has been told. */
   #next: number | null = null;
@@ -80,9 +90,13 @@ export class Subscription {
     const [first, last] = [fresh[0], fresh.at(-1)];
     if (!first || !last) return;
     const gap = this.#gapBefore(first.event, last.event);
-    this.after = last.position;
-    this.#next = last.event.seq + 1;
-    this.#hand(fresh, last.event.type === 'STREAM_END', gap);
+    if (gap) this.#next = first.event.seq;
+    const taken = this.#hand(fresh, last.event.type === 'STREAM_END', gap);
+    this.page = Math.min(PAGE, Math.max(1, 2 * (taken < fresh.length ? taken : this.page)));
+    const lastTaken = fresh[taken - 1];
+    if (!lastTaken) return;
+    this.after = lastTaken.position;
+    this.#next = lastTaken.event.seq + 1;
   }
 
   isClosed(): boolean {
@@ -95,17 +109,20 @@ export class Subscription {
     this.#options.onLost(error);
   }
 
-  /** A listener that throws loses its own subscription and nobody else's. */
-  #hand(batch: readonly Delivery[], isEnd: boolean, gap: Gap | null = null): void {
+  /** How many were taken. A listener that throws loses its own subscription and nobody else's. */
+  #hand(batch: readonly Delivery[], isEnd: boolean, gap: Gap | null = null): number {
     try {
       if (gap) this.#options.onGap(gap);
-      if (this.isClosed()) return;
+      if (this.isClosed()) return batch.length;
       const more = this.#options.onEvents(batch);
-      if (this.isClosed()) return;
-      if (isEnd) this.state = 'closed';
-      else if (more === false) this.state = 'paused';
+      if (this.isClosed()) return batch.length;
+      const taken = typeof more === 'number' ? more : batch.length;
+      if (taken < batch.length || more === false) this.state = 'paused';
+      if (isEnd && taken === batch.length) this.state = 'closed';
+      return taken;
     } catch (error) {
       this.lose(error instanceof Error ? error : new Error(String(error)));
+      return 0;
     }
   }
 
