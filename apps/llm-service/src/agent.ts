@@ -1,6 +1,8 @@
 import type {
   AnswerAnswer,
   AnswerRequest,
+  ChatAnswer,
+  ChatRequest,
   DecomposeAnswer,
   DecomposeRequest,
   PlanAnswer,
@@ -9,12 +11,14 @@ import type {
   WriteRequest,
 } from '@plangate/contracts';
 
-/** What the service can be asked (`contract/plan-review.md §5`); a model or the offline provider stands behind it. */
+/** What the service can be asked (`contract/plan-review.md §5`, chat: `contract/tool-approval.md §4`); a model or the offline provider stands behind it. */
 export interface Agent {
   plan(request: PlanRequest): Promise<PlanAnswer>;
   decompose(request: DecomposeRequest): Promise<DecomposeAnswer>;
   write(request: WriteRequest): Promise<WriteAnswer>;
   answer(request: AnswerRequest): Promise<AnswerAnswer>;
+  /** The next message of a conversation in which tools may be called; it never runs one. */
+  chat(request: ChatRequest): Promise<ChatAnswer>;
 }
 
 /** The chosen provider has no key, or a model was asked for by name where no provider has one: 503. */

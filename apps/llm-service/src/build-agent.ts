@@ -1,5 +1,6 @@
 import type { ModelChoice } from '@plangate/contracts';
 import type { Agent } from './agent.ts';
+import { type Converse, converse } from './models/converse.ts';
 import { type Generate, generate } from './models/generate.ts';
 import { languageModel } from './models/language-model.ts';
 import { modelAgent } from './models/model-agent.ts';
@@ -17,13 +18,21 @@ export interface AgentParts {
 
 /** One agent over all providers: each request goes to the one that it, or else the settings, choose. */
 export function buildAgent({ models, environment, offline, fetch = globalThis.fetch }: AgentParts): Agent {
-  const ask: Generate = async (choice, prompt) => {
+  const chosen = (choice: ModelChoice) => {
     const selection = selectModel(models, environment, choice);
     if (selection.kind === 'offline') throw new Error('the offline provider has no model to ask');
     const { name: provider, modelId: model } = selection;
-    return generate(languageModel(selection, fetch), { provider, model }, prompt, models.timeout_seconds);
+    return { model: languageModel(selection, fetch), names: { provider, model } };
   };
-  const online = modelAgent(ask);
+  const ask: Generate = async (choice, prompt) => {
+    const { model, names } = chosen(choice);
+    return generate(model, names, prompt, models.timeout_seconds);
+  };
+  const talk: Converse = async (request) => {
+    const { model, names } = chosen(request);
+    return converse(model, names, request, models.timeout_seconds);
+  };
+  const online = modelAgent(ask, talk);
   const of = (choice: ModelChoice): Agent =>
     selectModel(models, environment, choice).kind === 'offline' ? offline : online;
 
@@ -32,5 +41,6 @@ export function buildAgent({ models, environment, offline, fetch = globalThis.fe
     decompose: async (request) => of(request).decompose(request),
     write: async (request) => of(request).write(request),
     answer: async (request) => of(request).answer(request),
+    chat: async (request) => of(request).chat(request),
   };
 }

@@ -1,5 +1,6 @@
 import {
   AnswerRequest,
+  ChatRequest,
   DecomposeRequest,
   PLAN_LIMIT_BYTES,
   PlanRequest,
@@ -19,6 +20,10 @@ const ROUNDS_LIMIT = 201;
 const QUESTIONS_LIMIT = 50;
 const PASSAGES_LIMIT = 2_500;
 const PASSAGE_LIMIT_BYTES = 64 * 1024;
+/** Room for a thread of the largest size (`contract/tool-approval.md`), with what JSON adds to it. */
+const CHAT_LIMIT_BYTES = 4 * 1024 * 1024;
+const CHAT_MESSAGES_LIMIT = 10_000;
+const TOOLS_LIMIT = 128;
 
 type Body = {
   query: string;
@@ -49,6 +54,18 @@ export const WriteBody = limited(WriteRequest).superRefine(({ sections }, contex
   }
 });
 export const AnswerBody = limited(AnswerRequest);
+export const ChatBody = ChatRequest.superRefine(({ messages, tools }, context) => {
+  if (messages.length > CHAT_MESSAGES_LIMIT) {
+    tooMany(context, ['messages'], `at most ${CHAT_MESSAGES_LIMIT} messages`);
+  }
+  if (utf8Bytes(JSON.stringify(messages)) > CHAT_LIMIT_BYTES) {
+    tooMany(context, ['messages'], `at most ${CHAT_LIMIT_BYTES} bytes`);
+  }
+  if (tools.length > TOOLS_LIMIT) tooMany(context, ['tools'], `at most ${TOOLS_LIMIT} tools`);
+  if (new Set(tools.map(({ name }) => name)).size < tools.length) {
+    tooMany(context, ['tools'], 'two tools have the same name');
+  }
+});
 
 function limited<T extends z.ZodType<Body>>(schema: T): T {
   return schema.superRefine((body, context) => {

@@ -17,7 +17,7 @@ import type { Logger } from '@plangate/service';
 import express, { type Express } from 'express';
 import type { z } from 'zod';
 import { type Agent, NotConfigured, ProviderFailure, UnknownProvider } from './agent.ts';
-import { AnswerBody, BODY_LIMIT_BYTES, DecomposeBody, PlanBody, WriteBody } from './limits.ts';
+import { AnswerBody, BODY_LIMIT_BYTES, ChatBody, DecomposeBody, PlanBody, WriteBody } from './limits.ts';
 
 const VERSION = '0.1.0';
 
@@ -30,7 +30,7 @@ export interface AppParts {
 }
 
 /**
- * The HTTP app of `contract/plan-review.md §5`. A model call belongs to no connection: a client that goes away
+ * The HTTP app of `contract/plan-review.md §5`, with the chat of `contract/tool-approval.md §4`. A model call belongs to no connection: a client that goes away
  * does not end it.
  */
 export function createApp({ agent, log, checks }: AppParts): Express {
@@ -42,6 +42,7 @@ export function createApp({ agent, log, checks }: AppParts): Express {
   post(app, '/agent/decompose', log, DecomposeBody, (body) => agent.decompose(body));
   post(app, '/agent/write', log, WriteBody, (body) => agent.write(body));
   post(app, '/agent/answer', log, AnswerBody, (body) => agent.answer(body));
+  post(app, '/agent/chat', log, ChatBody, (body) => agent.chat(body));
   app.get('/health', health('llm_service', { version: VERSION }));
   app.get('/readiness', readiness(checks, { version: VERSION }));
   app.all(['/health', '/readiness'], methodNotAllowed('GET'));

@@ -1,17 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Agent } from '../src/agent.ts';
 import { buildAgent } from '../src/build-agent.ts';
 import { FIRST_PLAN, type RunningApp, startApp } from './app.ts';
+import { noOffline } from './no-offline.ts';
 import { completion, type ScriptedProvider, type Step, startScriptedProvider } from './scripted-provider.ts';
 
 const KEY = 'sk-secret-0123456789';
 const GOOD: Step = { do: 'text', text: '1. Expiry\n2. Renewal\n[INTENT:ready]' };
 const SECRETS = /sk-secret|127\.0\.0\.1|node_modules|ECONN|scripted|\bat [^\n]+:\d+/;
-
-const refused = async (): Promise<never> => {
-  throw new Error('the offline provider is not asked here');
-};
-const noOffline: Agent = { plan: refused, decompose: refused, write: refused, answer: refused };
 
 let provider: ScriptedProvider;
 const apps: RunningApp[] = [];

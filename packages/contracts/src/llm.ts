@@ -82,7 +82,7 @@ export const WriteRequest = ModelChoice.extend({
 export type WriteRequest = z.infer<typeof WriteRequest>;
 
 /** Longest report in bytes that is taken from a model. */
-export const REPORT_LIMIT_BYTES = 512 * 1024;
+export const REPORT_LIMIT_BYTES = 4 * 1024 * 1024;
 
 export const WriteAnswer = ModelUsage.extend({
   report: z
@@ -102,3 +102,65 @@ export const AnswerAnswer = ModelUsage.extend({
   citations: z.array(Citation).optional(),
 });
 export type AnswerAnswer = z.infer<typeof AnswerAnswer>;
+
+/** Name of a tool as all providers take it. */
+export const ToolName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/);
+
+/** A tool that a model may call. */
+export const ToolSchema = z.object({
+  name: ToolName,
+  description: z.string(),
+  /** JSON Schema of the arguments, an object. */
+  parameters: z.looseObject({ type: z.literal('object') }),
+});
+export type ToolSchema = z.infer<typeof ToolSchema>;
+
+/** A model's wish to call a tool. `args` is the text that it wrote, which may be no JSON at all. */
+export const ChatToolCall = z.object({ id: z.string(), name: z.string(), args: z.string() });
+export type ChatToolCall = z.infer<typeof ChatToolCall>;
+
+/** One message of a conversation with tools; a `tool` message is the result of exactly one call. */
+export const ChatMessage = z.discriminatedUnion('role', [
+  z.object({ role: z.literal('system'), content: z.string() }),
+  z.object({ role: z.literal('user'), content: z.string() }),
+  z.object({
+    role: z.literal('assistant'),
+    content: z.string(),
+    tool_calls: z.array(ChatToolCall).default([]),
+  }),
+  z.object({
+    role: z.literal('tool'),
+    tool_call_id: z.string(),
+    name: z.string(),
+    content: z.string(),
+    status: z.enum(['success', 'error']).default('success'),
+  }),
+]);
+export type ChatMessage = z.infer<typeof ChatMessage>;
+
+/** `POST /agent/chat`: the next message of a model that may call tools (`contract/tool-approval.md §4`). */
+export const ChatRequest = ModelChoice.extend({
+  messages: z.array(ChatMessage).min(1),
+  tools: z.array(ToolSchema),
+});
+export type ChatRequest = z.infer<typeof ChatRequest>;
+
+/** Longest text in bytes of one call's arguments that is taken from a model. */
+export const TOOL_ARGS_LIMIT_BYTES = 64 * 1024;
+/** Most calls that a model may ask for in one message. */
+export const TOOL_CALLS_LIMIT = 64;
+
+export const ChatAnswer = ModelUsage.extend({
+  /** `""` where the model only calls tools. */
+  content: z
+    .string()
+    .transform(cleanText)
+    .refine((text) => utf8Bytes(text) <= MODEL_TEXT_LIMIT_BYTES, 'the model gave too much text'),
+  tool_calls: z
+    .array(ChatToolCall.refine(({ args }) => utf8Bytes(args) <= TOOL_ARGS_LIMIT_BYTES, 'arguments too long'))
+    .max(TOOL_CALLS_LIMIT),
+}).refine(
+  ({ content, tool_calls }) => tool_calls.length > 0 || !isBlank(content),
+  'the model gave neither text nor a tool call',
+);
+export type ChatAnswer = z.infer<typeof ChatAnswer>;

@@ -1,6 +1,8 @@
 import {
   AnswerAnswer,
   type AnswerRequest,
+  ChatAnswer,
+  type ChatRequest,
   DecomposeAnswer,
   type DecomposeRequest,
   ErrorBody,
@@ -31,6 +33,7 @@ export interface LlmClient {
   decompose(request: DecomposeRequest, signal?: AbortSignal): Promise<DecomposeAnswer>;
   write(request: WriteRequest, signal?: AbortSignal): Promise<WriteAnswer>;
   answer(request: AnswerRequest, signal?: AbortSignal): Promise<AnswerAnswer>;
+  chat(request: ChatRequest, signal?: AbortSignal): Promise<ChatAnswer>;
 }
 
 /**
@@ -79,6 +82,7 @@ export function createLlmClient(baseUrl: string, timeoutSeconds: number): LlmCli
     decompose: (request, signal) => call('/agent/decompose', DecomposeAnswer, request, signal),
     write: (request, signal) => call('/agent/write', WriteAnswer, request, signal),
     answer: (request, signal) => call('/agent/answer', AnswerAnswer, request, signal),
+    chat: (request, signal) => call('/agent/chat', ChatAnswer, request, signal),
   };
 }
 

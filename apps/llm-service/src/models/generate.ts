@@ -1,5 +1,5 @@
 import { cleanText, isBlank, type ModelChoice, type ModelUsage, utf8Bytes } from '@plangate/contracts';
-import { APICallError, generateText, type LanguageModel, RetryError } from 'ai';
+import { APICallError, generateText, type LanguageModel, type LanguageModelUsage, RetryError } from 'ai';
 import { ProviderFailure } from '../agent.ts';
 import { BadResponse } from './guarded-fetch.ts';
 
@@ -25,6 +25,11 @@ export type Generate = (choice: ModelChoice, prompt: ModelPrompt) => Promise<Mod
  */
 const RETRIES = 2;
 
+/** How every model is called: the limit covers retries and waits. */
+export function callLimits(timeoutSeconds: number): { maxRetries: number; timeout: number } {
+  return { maxRetries: RETRIES, timeout: Math.ceil(timeoutSeconds * 1000) };
+}
+
 /**
  * One answer of a model as clean text, with its usage; the limit covers retries and waits.
  * @throws {ProviderFailure} for everything that `contract/plan-review.md §5` calls a failure
@@ -39,8 +44,7 @@ export async function generate(
     model,
     instructions,
     prompt,
-    maxRetries: RETRIES,
-    timeout: Math.ceil(timeoutSeconds * 1000),
+    ...callLimits(timeoutSeconds),
   }).catch((error: unknown) => {
     throw asFailure(error);
   });
@@ -50,11 +54,15 @@ export async function generate(
   const text = cleanText(result.text);
   if (isBlank(text)) throw new ProviderFailure('empty text');
   if (utf8Bytes(text) > maxBytes) throw new ProviderFailure('text too long');
-  const { inputTokens, outputTokens } = result.usage;
-  return {
-    text,
-    usage: { ...names, input_tokens: tokens(inputTokens), output_tokens: tokens(outputTokens) },
-  };
+  return { text, usage: usageOf(names, result.usage) };
+}
+
+/** What a call used, as far as the provider says so. */
+export function usageOf(
+  names: Pick<ModelUsage, 'model' | 'provider'>,
+  { inputTokens, outputTokens }: LanguageModelUsage,
+): ModelUsage {
+  return { ...names, input_tokens: tokens(inputTokens), output_tokens: tokens(outputTokens) };
 }
 
 /** A provider may report nothing, or nonsense. */
@@ -62,7 +70,8 @@ function tokens(count: number | undefined): number {
   return count !== undefined && Number.isSafeInteger(count) && count >= 0 ? count : 0;
 }
 
-function asFailure(error: unknown): ProviderFailure {
+/** The failure that an error of the AI SDK is, without any text of the provider. */
+export function asFailure(error: unknown): ProviderFailure {
   const last = RetryError.isInstance(error) ? error.lastError : error;
   if (APICallError.isInstance(last)) {
     if (last.cause instanceof BadResponse) return new ProviderFailure(last.cause.message, last.statusCode);

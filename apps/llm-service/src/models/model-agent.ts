@@ -5,10 +5,11 @@ import { decomposePrompt, readQuestions } from '../decompose.ts';
 import { EmptyReply, parsePlanReply } from '../planner/parse-intent.ts';
 import { isFinalRound, planPrompt } from '../planner/prompt.ts';
 import { writePrompt } from '../write.ts';
+import type { Converse } from './converse.ts';
 import type { Generate } from './generate.ts';
 
 /** An agent whose answers come from a model; each rejects with `ProviderFailure` where the model gave nothing usable. */
-export function modelAgent(generate: Generate): Agent {
+export function modelAgent(generate: Generate, converse: Converse): Agent {
   return {
     plan: async (request) => {
       const { text, usage } = await generate(request, {
@@ -43,6 +44,7 @@ export function modelAgent(generate: Generate): Agent {
       });
       return { answer: text.trim(), ...usage };
     },
+    chat: converse,
   };
 }
 

@@ -4,6 +4,7 @@ import { OFFLINE } from '@plangate/service';
 import { type Agent, ProviderFailure } from '../agent.ts';
 import { OFFLINE_MODEL } from '../models/select.ts';
 import { extractAnswer } from './answer.ts';
+import { offlineReply } from './chat/reply.ts';
 import { questionsOf } from './decompose.ts';
 import { languageOf } from './language.ts';
 import { PHRASES } from './phrases.ts';
@@ -43,5 +44,6 @@ export function offlineAgent(corpus: () => Promise<Corpus>): Agent {
       ...extractAnswer(await corpus(), query, PHRASES[languageOf(query)]),
       ...USAGE,
     }),
+    chat: async (request) => ({ ...offlineReply(request), ...USAGE }),
   };
 }
