@@ -20,9 +20,10 @@ import type { GatewayParts } from './parts.ts';
 import { controlRoutes } from './routes/control.ts';
 import { healthRoutes } from './routes/health.ts';
 import { openApiRoute } from './routes/openapi.ts';
-import { idOf, undecodableId } from './routes/request.ts';
+import { idOf, sessionIdOf, undecodableId } from './routes/request.ts';
 import { reviewActRoute } from './routes/review-act.ts';
 import { reviewReadRoutes } from './routes/review-read.ts';
+import { sessionRoutes } from './routes/sessions.ts';
 import { streamRoute } from './routes/stream.ts';
 import { submitRoutes } from './routes/submit.ts';
 import { taskRoutes } from './routes/tasks.ts';
@@ -113,6 +114,8 @@ function isRead({ method }: IncomingMessage): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
+type Handlers = Partial<Record<'get' | 'post' | 'patch' | 'delete', Handler>>;
+
 function createApp(parts: GatewayParts, { auth, streamAuth, review, stream }: Shared): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -121,11 +124,10 @@ function createApp(parts: GatewayParts, { auth, streamAuth, review, stream }: Sh
   const submit = submitRoutes(parts);
   const tasks = taskRoutes(parts);
   const control = controlRoutes(parts);
+  const sessions = sessionRoutes(parts);
 
-  const route = (path: string, handlers: { get?: Handler; post?: Handler }) => {
-    const { get, post } = handlers;
-    if (get) app.get(path, get);
-    if (post) app.post(path, post);
+  const route = (path: string, handlers: Handlers) => {
+    for (const [method, handler] of Object.entries(handlers)) app[method as keyof Handlers](path, handler);
     app.route(path).all(methodNotAllowed(...Object.keys(handlers).map((method) => method.toUpperCase())));
   };
   const task = (handler: IdHandler) => withId('task', handler);
@@ -155,6 +157,15 @@ function createApp(parts: GatewayParts, { auth, streamAuth, review, stream }: Sh
   route('/api/v1/tasks/:id/review/diff', { get: reviewed(review.diff) });
   route('/api/v1/tasks/:id/review/audit', { get: reviewed(review.audit) });
 
+  route('/api/v1/sessions', { get: sessions.list });
+  route('/api/v1/sessions/:id', {
+    get: ofSession(sessions.read),
+    patch: ofSession(sessions.rename),
+    delete: ofSession(sessions.remove),
+  });
+  route('/api/v1/sessions/:id/history', { get: ofSession(sessions.history) });
+  route('/api/v1/sessions/:id/events', { get: ofSession(sessions.events) });
+
   app.use(notFound);
   const answer = errorHandler(parts.log);
   app.use(((error, req, res, next) => answer(undecodableId(error, req), req, res, next)) as ErrorMiddleware);
@@ -165,5 +176,14 @@ function withId(kind: 'task' | 'workflow', handler: IdHandler): Handler {
   return async (req, res) => {
     const { params } = req as { params?: { id?: string } };
     await handler(req, res, idOf(req, params?.id, kind));
+  };
+}
+
+function ofSession(
+  handler: (req: IncomingMessage, res: ServerResponse, id: string) => Promise<void>,
+): Handler {
+  return async (req, res) => {
+    const { params } = req as { params?: { id?: string } };
+    await handler(req, res, sessionIdOf(params?.id));
   };
 }

@@ -5,7 +5,7 @@ import { type Authenticator, type HealthCheck, principalOf, requestIdOf } from '
 import type { ReviewStore } from '@plangate/review/redis';
 import type { Caller, Deliver, FeedbackLock } from '@plangate/review/use-cases';
 import type { LlmClient, Logger, Settings } from '@plangate/service';
-import type { TaskStore } from '@plangate/tasks/redis';
+import type { SessionStore, TaskStore } from '@plangate/tasks/redis';
 import type { Registry } from 'prom-client';
 import type { Engine } from './engine.ts';
 import type { Work } from './work.ts';
@@ -19,6 +19,7 @@ export interface GatewayParts {
   version: string;
   authenticator: Authenticator;
   tasks: TaskStore;
+  sessions: SessionStore;
   reviews: ReviewStore;
   events: EventLog;
   hub: EventHub;

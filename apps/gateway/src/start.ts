@@ -6,7 +6,7 @@ import { apiKeyStore, byCredential, createHttpServer, skipAuth, stoppable } from
 import { connectRedis } from '@plangate/redis';
 import { createFeedbackLock, ReviewStore } from '@plangate/review/redis';
 import { createLlmClient, type Logger, type Settings } from '@plangate/service';
-import { TaskStore } from '@plangate/tasks/redis';
+import { SessionStore, TaskStore } from '@plangate/tasks/redis';
 import type { Redis } from 'ioredis';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { monotonicFactory } from 'ulid';
@@ -71,6 +71,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     version,
     authenticator: settings.gateway.skip_auth ? skipAuth : byCredential(apiKeyStore(redis).verify),
     tasks,
+    sessions: new SessionStore(redis),
     reviews,
     events,
     hub,

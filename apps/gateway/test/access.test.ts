@@ -46,13 +46,21 @@ const LISTS: Route[] = [
   { method: 'POST', path: () => '/api/v1/tasks', body: { query: 'x' } },
   { method: 'POST', path: () => '/api/v1/tasks/stream', body: { query: 'x' } },
 ];
+const SESSIONS: Route[] = ['', '/history', '/events'].map((suffix) => ({
+  method: 'GET',
+  path: (id) => `/api/v1/sessions/${id}${suffix}`,
+}));
+SESSIONS.push(
+  { method: 'PATCH', path: (id) => `/api/v1/sessions/${id}`, body: { title: 'x' } },
+  { method: 'DELETE', path: (id) => `/api/v1/sessions/${id}` },
+);
 const send = (route: Route, id: string, asking: Asking = {}) =>
   rig.ask(route.path(id), { method: route.method, body: route.body, ...asking });
 const named = (routes: Route[]) =>
   routes.map((route) => [`${route.method} ${route.path('{id}')}`, route] as const);
 
 describe('credentials', () => {
-  test.each(named([...TASK_ROUTES, ...REVIEW_ROUTES, STREAM, ...LISTS]))(
+  test.each(named([...TASK_ROUTES, ...REVIEW_ROUTES, STREAM, ...LISTS, ...SESSIONS]))(
     '%s: none is 401, a wrong one too, before anything else is looked at',
     async (_name, route) => {
       for (const id of ['task-1', 'not%20an%20id']) {

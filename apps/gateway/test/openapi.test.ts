@@ -60,6 +60,7 @@ describe('the document', () => {
 
 type Ask = () => Promise<Answer>;
 const tasks = '/api/v1/tasks';
+const sessions = '/api/v1/sessions';
 const get = (path: string, headers: Record<string, string> = {}) => rig.ask(path, { headers });
 /** Sends a body that the document has nothing against. */
 function post(operation: string, path: string, body: unknown): Promise<Answer> {
@@ -80,6 +81,10 @@ async function finished(): Promise<WorkflowId> {
   const parts = { store: rig.tasks, events: rig.events, keepEventsSeconds: 60 };
   await endTask(task_id, { kind: 'completed', result: 'A report' }, parts);
   return task_id;
+}
+async function session(): Promise<string> {
+  await finished();
+  return 's';
 }
 async function act(body: unknown): Promise<Answer> {
   const id = await rig.review();
@@ -155,6 +160,28 @@ const ANSWERS: Record<string, Ask[]> = {
   [`GET ${tasks}/{id}/review/versions 200`]: [() => edited('/versions')],
   [`GET ${tasks}/{id}/review/diff 200`]: [() => edited('/diff?from=1&to=2')],
   [`GET ${tasks}/{id}/review/audit 200`]: [() => edited('/audit')],
+  [`GET ${sessions} 200`]: [
+    async () => {
+      await session();
+      return get(`${sessions}?limit=2`);
+    },
+  ],
+  [`GET ${sessions}/{id} 200`]: [async () => get(`${sessions}/${await session()}`)],
+  [`GET ${sessions}/{id}/history 200`]: [async () => get(`${sessions}/${await session()}/history`)],
+  [`GET ${sessions}/{id}/events 200`]: [
+    async () => get(`${sessions}/${await session()}/events`),
+    async () => get(`${sessions}/${await session()}/events?include_payload=1&limit=5`),
+  ],
+  [`PATCH ${sessions}/{id} 200`]: [
+    async () => {
+      const body = { title: 'A title' };
+      expect(documentation.againstRequest(`PATCH ${sessions}/{id}`, body)).toEqual([]);
+      return rig.ask(`${sessions}/${await session()}`, { method: 'PATCH', body });
+    },
+  ],
+  [`DELETE ${sessions}/{id} 204`]: [
+    async () => rig.ask(`${sessions}/${await session()}`, { method: 'DELETE' }),
+  ],
   'GET /api/v1/stream/sse 200': [async () => get(`/api/v1/stream/sse?workflow_id=${await finished()}`)],
   'GET /api/v1/stream/sse 204': [
     async () => {
@@ -207,6 +234,13 @@ describe('answers of the gateway', () => {
         `POST ${tasks}/{id}/review`,
         409,
         () => rig.post(`${tasks}/${id}/review`, { action: 'approve' }, { 'If-Match': '"7"' }),
+      ],
+      [`GET ${sessions}/{id}`, 404, () => get(`${sessions}/unknown`)],
+      [`GET ${sessions}/{id}/events`, 400, () => get(`${sessions}/s/events?limit=0`)],
+      [
+        `PATCH ${sessions}/{id}`,
+        400,
+        () => rig.ask(`${sessions}/s`, { method: 'PATCH', body: { title: '' } }),
       ],
       [`GET ${tasks}/{id}/review/diff`, 400, () => get(`${tasks}/${id}/review/diff?from=1&to=9`)],
       ['GET /api/v1/stream/sse', 400, () => get('/api/v1/stream/sse')],

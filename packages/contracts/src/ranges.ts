@@ -9,6 +9,10 @@ export interface WholeRange {
 export const TASK_LIMIT: WholeRange = { low: 1, high: 100, otherwise: 20 };
 /** `limit` of a task's events (§1). */
 export const EVENT_LIMIT: WholeRange = { low: 1, high: 200, otherwise: 50 };
+/** `limit` of a list of sessions (§1). */
+export const SESSION_LIMIT: WholeRange = { low: 1, high: 100, otherwise: 20 };
+/** `limit` of a session's turns (§1). */
+export const TURN_LIMIT: WholeRange = { low: 1, high: 100, otherwise: 10 };
 /** `offset` of every list. */
 export const OFFSET: WholeRange = { low: 0, high: Number.MAX_SAFE_INTEGER, otherwise: 0 };
 /** `wait` of the read of a review, in seconds (§2.1). */

@@ -12,6 +12,14 @@ export {
 } from './record.ts';
 export { sessionTitle } from './session-title.ts';
 export {
+  SessionRecord,
+  type SessionWithTasks,
+  toHistoryItem,
+  toSessionBody,
+  toSessionSummary,
+  toTurn,
+} from './sessions.ts';
+export {
   readSubmission,
   type Submission,
   type SubmissionLimits,

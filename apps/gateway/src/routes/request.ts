@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { parseWorkflowId, type WholeRange, type WorkflowId } from '@plangate/contracts';
+import { Id, parseWorkflowId, type WholeRange, type WorkflowId } from '@plangate/contracts';
 import { HttpError, noteWorkflow, requestTarget } from '@plangate/http';
 
 /** The query of a request; of a repeated parameter the first one counts. */
@@ -21,15 +21,42 @@ export function idOf(req: IncomingMessage, text: unknown, kind: 'task' | 'workfl
   return id;
 }
 
+/**
+ * The session id that a request names.
+ * @throws {HttpError} 400
+ */
+export function sessionIdOf(text: unknown): string {
+  const id = Id.safeParse(text);
+  if (!id.success) throw invalidSessionId();
+  return id.data;
+}
+
 /** The refusal of an id that cannot even be decoded; any other error as it is. */
 export function undecodableId(error: unknown, req: IncomingMessage): unknown {
   const path = requestTarget(req);
-  if (!(error instanceof URIError) || !path.startsWith('/api/v1/tasks/')) return error;
+  if (!(error instanceof URIError)) return error;
+  if (path.startsWith('/api/v1/sessions/')) return invalidSessionId();
+  if (!path.startsWith('/api/v1/tasks/')) return error;
   return invalidId(/\/review(\/[a-z]+)?(\?|$)/.test(path) ? 'workflow' : 'task');
 }
 
 function invalidId(kind: 'task' | 'workflow'): HttpError {
   return new HttpError(400, `invalid_${kind}_id`, `Invalid ${kind} ID format`);
+}
+
+function invalidSessionId(): HttpError {
+  return new HttpError(400, 'invalid_session_id', 'Invalid session_id format');
+}
+
+/**
+ * A switch of the query, off where it is left out.
+ * @throws {HttpError} 400 `Invalid <name> parameter` for anything but true, false, 1 and 0
+ */
+export function flag(query: URLSearchParams, name: string): boolean {
+  const text = query.get(name)?.toLowerCase() ?? 'false';
+  if (text === 'true' || text === '1') return true;
+  if (text === 'false' || text === '0') return false;
+  throw new HttpError(400, `invalid_${name}`, `Invalid ${name} parameter`);
 }
 
 /**

@@ -1,22 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import {
-  EVENT_LIMIT,
-  Id,
-  OFFSET,
-  TASK_LIMIT,
-  TaskStatus,
-  type WorkflowEvent,
-  type WorkflowId,
-} from '@plangate/contracts';
+import { EVENT_LIMIT, OFFSET, TASK_LIMIT, TaskStatus, type WorkflowId } from '@plangate/contracts';
 import { HttpError, principalOf, sendJson } from '@plangate/http';
 import { toListItem, toTaskBody } from '@plangate/tasks';
 import type { GatewayParts } from '../parts.ts';
+import { allEvents } from './all-events.ts';
 import { loadOwnTask, requireOwnTask } from './own-task.ts';
-import { queryOf, wholeNumber } from './request.ts';
+import { queryOf, sessionIdOf, wholeNumber } from './request.ts';
 import { streamUrl } from './submit.ts';
 
 const PREFIX = 'TASK_STATUS_';
-const TIMELINE_PAGE = 500;
 
 /** The reading routes of tasks (contract/plan-review.md §1). */
 export function taskRoutes({ tasks, events }: GatewayParts) {
@@ -52,14 +44,7 @@ export function taskRoutes({ tasks, events }: GatewayParts) {
 
     async timeline(req: IncomingMessage, res: ServerResponse, id: WorkflowId): Promise<void> {
       await requireOwnTask(tasks, req, id);
-      const all: WorkflowEvent[] = [];
-      for (;;) {
-        const after = { kind: 'seq', seq: all.at(-1)?.seq ?? 0 } as const;
-        const page = await events.read(id, { after, limit: TIMELINE_PAGE });
-        all.push(...page);
-        if (page.length < TIMELINE_PAGE) break;
-      }
-      sendJson(res, 200, { workflow_id: id, events: all });
+      sendJson(res, 200, { workflow_id: id, events: await allEvents(events, id) });
     },
 
     async redirectToStream(req: IncomingMessage, res: ServerResponse, id: WorkflowId): Promise<void> {
@@ -97,9 +82,5 @@ function statusOf(query: URLSearchParams): TaskStatus | undefined {
 
 function sessionOf(query: URLSearchParams): string | undefined {
   const text = query.get('session_id');
-  if (text === null) return undefined;
-  if (!Id.safeParse(text).success) {
-    throw new HttpError(400, 'invalid_session_id', 'Invalid session_id format');
-  }
-  return text;
+  return text === null ? undefined : sessionIdOf(text);
 }

@@ -51,6 +51,7 @@ export function openApiDocument({ version }: { version: string }): OpenApiDocume
 const TAGS: { name: Route['tag']; description: string }[] = [
   { name: 'Tasks', description: 'Submit, read and control tasks.' },
   { name: 'Review', description: 'Read the plan of a task, change it, decide on it.' },
+  { name: 'Sessions', description: 'Tasks that belong together, as a conversation.' },
   { name: 'Streams', description: 'Follow a task live.' },
   { name: 'Operation', description: 'For those who run the gateway.' },
 ];

@@ -11,6 +11,19 @@ export const TASK_ID: Parameter = {
   schema: Id,
 };
 
+export const SESSION_ID: Parameter = {
+  name: 'id',
+  in: 'path',
+  required: true,
+  description: 'Id of the session; it is yours alone, whoever else uses the same one.',
+  schema: Id,
+};
+export const INCLUDE_PAYLOAD = query(
+  'include_payload',
+  'Whether the events come with their payload.',
+  z.enum(['true', 'false', '1', '0']).default('false'),
+);
+
 /** `limit` and `offset` of a list. */
 export function page(limit: WholeRange = TASK_LIMIT): Parameter[] {
   return [

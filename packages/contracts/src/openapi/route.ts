@@ -28,7 +28,7 @@ export interface Route {
   path: `/${string}`;
   /** `operationId`: the name of the method in generated clients. */
   id: string;
-  tag: 'Tasks' | 'Review' | 'Streams' | 'Operation';
+  tag: 'Tasks' | 'Review' | 'Sessions' | 'Streams' | 'Operation';
   summary: string;
   /** Markdown. */
   description?: string;

@@ -14,6 +14,15 @@ import {
   VersionList,
 } from '../review.ts';
 import {
+  SessionBody,
+  SessionEvents,
+  SessionHistory,
+  SessionList,
+  SessionSummary,
+  SessionTitleAnswer,
+  SessionTitleBody,
+} from '../sessions.ts';
+import {
   ControlAnswer,
   ControlBody,
   ControlState,
@@ -31,7 +40,7 @@ type Direction = 'input' | 'output';
 
 /** Schemas that the document names: those of requests as they are sent, those of answers as they are read. */
 const NAMED: Record<Direction, Record<string, z.ZodType>> = {
-  input: { SubmitTaskBody, ReviewAction, ControlBody },
+  input: { SubmitTaskBody, ReviewAction, ControlBody, SessionTitleBody },
   output: {
     ErrorBody,
     SubmitTaskAnswer,
@@ -52,6 +61,12 @@ const NAMED: Record<Direction, Record<string, z.ZodType>> = {
     PlanDiff,
     AuditEntry,
     AuditList,
+    SessionSummary,
+    SessionList,
+    SessionBody,
+    SessionHistory,
+    SessionEvents,
+    SessionTitleAnswer,
     HealthBody,
   },
 };

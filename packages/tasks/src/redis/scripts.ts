@@ -12,6 +12,8 @@ export const scripts = {
   indexTask: script('index-task'),
   unindexTask: script('unindex-task'),
   closeOpen: script('close-open'),
+  removeEmptySession: script('remove-empty-session'),
+  renameSession: script('rename-session'),
 };
 
 function script(file: string, fragment = ''): ScriptFunction {

@@ -4,6 +4,7 @@ import { encodeAppend, eventKeys } from '@plangate/events/redis';
 import type { Redis } from 'ioredis';
 import { describeEnd, type TaskEnd } from '../end.ts';
 import { RECORD_VERSION, type TaskRecord, type TaskSummary } from '../record.ts';
+import { KEEP_SECONDS } from './keep.ts';
 import { OPEN_TASKS, taskKey } from './keys.ts';
 import { closeOpenTask, type OpenState, type OpenTask, openStates, openTasks } from './open-tasks.ts';
 import { scripts } from './scripts.ts';
@@ -48,8 +49,6 @@ export interface StandingEnd {
 }
 export type EndOutcome = { outcome: 'ended' | 'stands'; end: StandingEnd } | { outcome: 'absent' };
 
-const THIRTY_DAYS_SECONDS = 30 * 24 * 60 * 60;
-
 /**
  * The records of tasks in Redis, their lists and the index of open ones. Every change is one script that
  * compares first. Methods fail with the error of Redis while it cannot be reached, and with
@@ -62,7 +61,7 @@ export class TaskStore {
 
   constructor(redis: Redis, options: TaskStoreOptions = {}) {
     this.#redis = redis;
-    this.#keepSeconds = options.keepSeconds ?? THIRTY_DAYS_SECONDS;
+    this.#keepSeconds = options.keepSeconds ?? KEEP_SECONDS;
     this.#now = options.now ?? (() => new Date());
   }
 
@@ -88,7 +87,7 @@ export class TaskStore {
     if (standing?.owner.tenant !== tenant || standing.owner.user !== user) {
       throw new Error(`task id ${id} is taken`);
     }
-    await indexTask(this.#redis, standing);
+    await indexTask(this.#redis, standing, this.#expiredBefore());
     return { outcome, record: standing };
   }
 
@@ -232,7 +231,7 @@ export class TaskStore {
 
   /** The owner's tasks, newest first, with the count of all that match. */
   listByOwner(owner: Owner, query: TaskListQuery): Promise<{ records: TaskSummary[]; totalCount: number }> {
-    return listTasks(this.#redis, owner, query, this.#now().getTime() - this.#keepSeconds * 1_000);
+    return listTasks(this.#redis, owner, query, this.#expiredBefore());
   }
 
   /** One step of a walk over the open tasks, from cursor `'0'` until it is `'0'` again. */
@@ -248,6 +247,11 @@ export class TaskStore {
   /** Takes a task out of the open ones; with `since` only when it has not entered again meanwhile. */
   closeOpen(id: WorkflowId, since?: number): Promise<boolean> {
     return closeOpenTask(this.#redis, id, since);
+  }
+
+  /** A record that was created later, in ms since 1970, cannot have expired yet. */
+  #expiredBefore(): number {
+    return this.#now().getTime() - this.#keepSeconds * 1_000;
   }
 
   async #update(

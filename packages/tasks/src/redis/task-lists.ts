@@ -2,10 +2,10 @@ import { type Owner, type TaskStatus, WorkflowId } from '@plangate/contracts';
 import type { Redis } from 'ioredis';
 import type { TaskRecord, TaskSummary } from '../record.ts';
 import { sessionTitle } from '../session-title.ts';
-import { ownerKeys, taskKey } from './keys.ts';
-import { pipelined } from './open-tasks.ts';
+import { ownerKeys } from './keys.ts';
+import { pruneExpired, pruneSessions } from './prune.ts';
+import { readFields, readSummaries } from './record-fields.ts';
 import { scripts } from './scripts.ts';
-import { fromSummary, SUMMARY_FIELDS, UnreadableRecordError } from './stored-record.ts';
 
 export interface TaskListQuery {
   limit: number;
@@ -14,20 +14,28 @@ export interface TaskListQuery {
   sessionId?: string;
 }
 
-/** Ids looked at in one round trip. */
-const BATCH = 500;
+/** How many entries that may have expired are looked at with each new task. */
+const MOST_PRUNED = 20;
 
-/** Puts a task into its owner's lists and its session; the same again changes nothing. */
-export async function indexTask(redis: Redis, record: TaskRecord): Promise<void> {
+/**
+ * Puts a task into its owner's lists and its session; the same again changes nothing. A few of the oldest entries
+ * leave the lists where their records have expired, so that those of an owner who only ever submits do not grow.
+ * @param expiredBefore ms since 1970: a record created later than this cannot have expired yet
+ */
+export async function indexTask(redis: Redis, record: TaskRecord, expiredBefore: number): Promise<void> {
   const { owner, session_id } = record;
-  await scripts.indexTask(redis, listKeys(owner, session_id), [
+  const [tasks, sessions] = (await scripts.indexTask(redis, listKeys(owner, session_id), [
     record.task_id,
     Date.parse(record.created_at),
     record.created_at,
     session_id,
     owner.user,
     sessionTitle(record.query),
-  ]);
+    expiredBefore,
+    MOST_PRUNED,
+  ])) as [string[], string[]];
+  if (tasks.length > 0) await pruneExpired(redis, ownerKeys(owner).tasks, expiredBefore, MOST_PRUNED);
+  if (sessions.length > 0) await pruneSessions(redis, owner, expiredBefore, MOST_PRUNED);
 }
 
 /** Takes back what {@link indexTask} did for exactly this record. */
@@ -68,42 +76,7 @@ async function readIds(redis: Redis, list: string): Promise<WorkflowId[]> {
   return (await redis.zrevrange(list, 0, -1)).map((id) => WorkflowId.parse(id));
 }
 
-/** Only entries old enough to have expired are looked at: a younger one may be in the making. */
-async function pruneExpired(redis: Redis, list: string, expiredBefore: number): Promise<void> {
-  const old = (await redis.zrangebyscore(list, '-inf', expiredBefore)).map((id) => WorkflowId.parse(id));
-  const versions = await readFields(redis, old, ['v']);
-  const gone = old.filter((_, at) => versions[at]?.[0] === null);
-  if (gone.length > 0) await redis.zrem(list, ...gone);
-}
-
 async function withStatus(redis: Redis, ids: WorkflowId[], status: TaskStatus): Promise<WorkflowId[]> {
   const statuses = await readFields(redis, ids, ['status']);
   return ids.filter((_, at) => statuses[at]?.[0] === status);
-}
-
-async function readSummaries(redis: Redis, ids: WorkflowId[]): Promise<TaskSummary[]> {
-  const rows = await readFields(redis, ids, SUMMARY_FIELDS);
-  return ids.flatMap((id, at) => {
-    try {
-      return fromSummary(id, rows[at] ?? []) ?? [];
-    } catch (error) {
-      // A record of another version must not take the whole list away; a read of that task alone says what it is.
-      if (error instanceof UnreadableRecordError) return [];
-      throw error;
-    }
-  });
-}
-
-async function readFields(
-  redis: Redis,
-  ids: WorkflowId[],
-  fields: readonly string[],
-): Promise<(string | null)[][]> {
-  const rows: (string | null)[][] = [];
-  for (let at = 0; at < ids.length; at += BATCH) {
-    const pipeline = redis.pipeline();
-    for (const id of ids.slice(at, at + BATCH)) pipeline.hmget(taskKey(id), ...fields);
-    rows.push(...(await pipelined(pipeline)));
-  }
-  return rows;
 }

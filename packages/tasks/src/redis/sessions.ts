@@ -1,0 +1,99 @@
+import { type Owner, WorkflowId } from '@plangate/contracts';
+import type { Redis } from 'ioredis';
+import { SessionRecord, type SessionWithTasks } from '../sessions.ts';
+import { KEEP_SECONDS } from './keep.ts';
+import { ownerKeys } from './keys.ts';
+import { pruneSession, pruneSessions } from './prune.ts';
+import { readSummaries } from './record-fields.ts';
+import { scripts } from './scripts.ts';
+
+export interface SessionStoreOptions {
+  /** As of the task store: seconds for which an ended record is kept. */
+  keepSeconds?: number;
+  now?: () => Date;
+}
+
+export interface SessionPage {
+  sessions: SessionWithTasks[];
+  totalCount: number;
+}
+
+/**
+ * Sessions in Redis. A session belongs to exactly one owner: two owners may use the same id and see nothing of each
+ * other. It exists as long as a task of it has a record; entries that have expired leave when they are read.
+ */
+export class SessionStore {
+  readonly #redis: Redis;
+  readonly #keepSeconds: number;
+  readonly #now: () => Date;
+
+  constructor(redis: Redis, options: SessionStoreOptions = {}) {
+    this.#redis = redis;
+    this.#keepSeconds = options.keepSeconds ?? KEEP_SECONDS;
+    this.#now = options.now ?? (() => new Date());
+  }
+
+  /** The owner's sessions, the one used last first, with the count of all. */
+  async list(owner: Owner, { limit, offset }: { limit: number; offset: number }): Promise<SessionPage> {
+    const { sessions } = ownerKeys(owner);
+    await pruneSessions(this.#redis, owner, this.#expiredBefore());
+    const [ids, totalCount] = await Promise.all([
+      this.#redis.zrevrange(sessions, offset, offset + limit - 1),
+      this.#redis.zcard(sessions),
+    ]);
+    const read = await Promise.all(ids.map((id) => this.#read(owner, id)));
+    return { sessions: read.flatMap((session) => session ?? []), totalCount };
+  }
+
+  /** A session with its tasks; null where this owner has none of this id. */
+  async load(owner: Owner, sessionId: string): Promise<SessionWithTasks | null> {
+    await pruneSession(this.#redis, owner, sessionId, this.#expiredBefore());
+    return this.#read(owner, sessionId);
+  }
+
+  /** Ids of a session's tasks, oldest first; null where this owner has no such session. */
+  async taskIds(owner: Owner, sessionId: string): Promise<WorkflowId[] | null> {
+    const keys = ownerKeys(owner);
+    await pruneSession(this.#redis, owner, sessionId, this.#expiredBefore());
+    const [exists, ids] = await Promise.all([
+      this.#redis.exists(keys.session(sessionId)),
+      this.#redis.zrange(keys.sessionTasks(sessionId), '0', '-1'),
+    ]);
+    return exists === 0 ? null : ids.map((id) => WorkflowId.parse(id));
+  }
+
+  /** @returns false where this owner has no such session */
+  async rename(owner: Owner, sessionId: string, title: string): Promise<boolean> {
+    const key = ownerKeys(owner).session(sessionId);
+    return (await scripts.renameSession(this.#redis, [key], [title, this.#now().toISOString()])) === 1;
+  }
+
+  /** Takes a session off the owner's list; its tasks stay what they are. The same again changes nothing. */
+  async remove(owner: Owner, sessionId: string): Promise<void> {
+    const keys = ownerKeys(owner);
+    await this.#redis
+      .multi()
+      .del(keys.session(sessionId), keys.sessionTasks(sessionId))
+      .zrem(keys.sessions, sessionId)
+      .exec();
+  }
+
+  async #read(owner: Owner, sessionId: string): Promise<SessionWithTasks | null> {
+    const keys = ownerKeys(owner);
+    const [hash, ids] = await Promise.all([
+      this.#redis.hgetall(keys.session(sessionId)),
+      this.#redis.zrange(keys.sessionTasks(sessionId), '0', '-1'),
+    ]);
+    const session = SessionRecord.safeParse(hash);
+    if (!session.success) return null;
+    const tasks = await readSummaries(
+      this.#redis,
+      ids.map((id) => WorkflowId.parse(id)),
+    );
+    return { session: session.data, tasks };
+  }
+
+  #expiredBefore(): number {
+    return this.#now().getTime() - this.#keepSeconds * 1_000;
+  }
+}

@@ -1,0 +1,150 @@
+import {
+  type SessionBody,
+  type SessionEvents,
+  type SessionHistory,
+  type SessionSummary,
+  Timestamp,
+  type WorkflowEvent,
+  withoutPrefix,
+} from '@plangate/contracts';
+import { z } from 'zod';
+import { isEnded } from './control.ts';
+import type { TaskRecord, TaskSummary } from './record.ts';
+
+/** How long after its last activity a session counts as active, in milliseconds. */
+const ACTIVE_MS = 24 * 60 * 60 * 1_000;
+
+/** A session as it is stored: what its tasks do not say themselves. */
+export const SessionRecord = z.object({
+  session_id: z.string(),
+  user: z.string(),
+  title: z.string(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  /** When its newest task was submitted. */
+  last_activity_at: Timestamp,
+});
+export type SessionRecord = z.infer<typeof SessionRecord>;
+
+/** A session with its tasks, oldest first; a session without tasks does not exist. */
+export interface SessionWithTasks<T = TaskSummary> {
+  session: SessionRecord;
+  tasks: T[];
+}
+
+/** One entry of `GET /api/v1/sessions`. */
+export function toSessionSummary({ session, tasks }: SessionWithTasks, now: Date): SessionSummary {
+  const latest = tasks.at(-1);
+  const lastActivity = lastActivityOf({ session, tasks });
+  const isRunning = tasks.some(({ status }) => !isEnded(status));
+  const countOf = (wanted: TaskSummary['status']) => tasks.filter(({ status }) => status === wanted).length;
+  return {
+    session_id: session.session_id,
+    user_id: session.user,
+    title: session.title,
+    task_count: tasks.length,
+    tokens_used: sum(tasks, ({ usage }) => usage.total_tokens),
+    created_at: session.created_at,
+    updated_at: later(session.updated_at, lastActivity),
+    last_activity_at: lastActivity,
+    is_active: isRunning || now.getTime() - Date.parse(lastActivity) < ACTIVE_MS,
+    is_research_session: tasks[0]?.kind === 'research',
+    latest_task_query: latest?.query ?? '',
+    latest_task_status: latest ? withoutPrefix(latest.status) : '',
+    successful_tasks: countOf('TASK_STATUS_COMPLETED'),
+    failed_tasks: countOf('TASK_STATUS_FAILED'),
+    total_cost_usd: sum(tasks, ({ usage }) => usage.estimated_cost),
+  };
+}
+
+/**
+ * Body of `GET /api/v1/sessions/{id}`.
+ * @param first the session's first task, which says what kind of session it is
+ */
+export function toSessionBody({ session, tasks }: SessionWithTasks, first: TaskRecord | null): SessionBody {
+  const isResearch = first?.kind === 'research';
+  return {
+    session_id: session.session_id,
+    user_id: session.user,
+    title: session.title,
+    tokens_used: sum(tasks, ({ usage }) => usage.total_tokens),
+    cost_usd: sum(tasks, ({ usage }) => usage.estimated_cost),
+    task_count: tasks.length,
+    created_at: session.created_at,
+    updated_at: later(session.updated_at, lastActivityOf({ session, tasks })),
+    is_research_session: isResearch,
+    research_strategy: isResearch ? first.input.strategy_name : '',
+  };
+}
+
+/** One entry of `GET /api/v1/sessions/{id}/history`. */
+export function toHistoryItem(
+  record: TaskRecord,
+  events: readonly WorkflowEvent[],
+): SessionHistory['tasks'][number] {
+  return {
+    task_id: record.task_id,
+    workflow_id: record.task_id,
+    query: record.query,
+    status: withoutPrefix(record.status),
+    result: record.result,
+    error_message: record.error ?? '',
+    total_tokens: record.usage.total_tokens,
+    total_cost_usd: record.usage.estimated_cost,
+    started_at: record.created_at,
+    completed_at: record.completed_at ?? '',
+    agents_used: new Set(ofType(events, 'AGENT_STARTED').map(({ agent_id }) => agent_id)).size,
+    tools_invoked: ofType(events, 'TOOL_INVOKED').length,
+  };
+}
+
+/**
+ * One turn of `GET /api/v1/sessions/{id}/events`: what was asked, what happened, what came out. Pieces of an answer
+ * that was streamed are left out, as the whole of it follows them.
+ * @param turn its number, from 1
+ */
+export function toTurn(
+  turn: number,
+  record: TaskRecord,
+  events: readonly WorkflowEvent[],
+  { includePayload, now }: { includePayload: boolean; now: Date },
+): SessionEvents['turns'][number] {
+  const whole = events.filter(({ type }) => type !== 'LLM_PARTIAL');
+  const end = Date.parse(record.completed_at ?? now.toISOString());
+  return {
+    turn,
+    task_id: record.task_id,
+    user_query: record.query,
+    // A report stands in the events a moment before the end of its task holds it.
+    final_output: record.result || (ofType(events, 'LLM_OUTPUT')[0]?.message ?? ''),
+    timestamp: record.created_at,
+    events: includePayload ? whole : whole.map(({ payload: _, ...event }) => event),
+    metadata: {
+      status: withoutPrefix(record.status),
+      tokens_used: record.usage.total_tokens,
+      cost_usd: record.usage.estimated_cost,
+      execution_time_ms: Math.max(0, end - Date.parse(record.created_at)),
+      agents_involved: [...new Set(whole.map(({ agent_id }) => agent_id))].filter(Boolean).sort(),
+    },
+  };
+}
+
+/** The last thing that happened: a task came in or ended. */
+function lastActivityOf({ session, tasks }: SessionWithTasks): string {
+  return tasks.reduce(
+    (last, { completed_at }) => (completed_at === null ? last : later(last, completed_at)),
+    session.last_activity_at,
+  );
+}
+
+function later(a: string, b: string): string {
+  return Date.parse(a) >= Date.parse(b) ? a : b;
+}
+
+function sum<T>(entries: readonly T[], value: (entry: T) => number): number {
+  return entries.reduce((total, entry) => total + value(entry), 0);
+}
+
+function ofType(events: readonly WorkflowEvent[], wanted: WorkflowEvent['type']): WorkflowEvent[] {
+  return events.filter(({ type }) => type === wanted);
+}

@@ -1,0 +1,224 @@
+import { startRedis } from '@plangate/devstack';
+import { connectRedis } from '@plangate/redis';
+import type { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type TaskRecord, toHistoryItem, toSessionBody, toSessionSummary, toTurn } from '../src/index.ts';
+import { ownerKeys, SessionStore, TaskStore, taskKey } from '../src/redis/index.ts';
+import { ALICE, aRecord, BOB } from './records.ts';
+
+let server: Awaited<ReturnType<typeof startRedis>>;
+let redis: Redis;
+let tasks: TaskStore;
+let sessions: SessionStore;
+const start = Date.parse('2026-03-01T00:00:00.000Z');
+const HOUR = 3_600_000;
+let clock = start;
+
+beforeAll(async () => {
+  server = await startRedis();
+  redis = connectRedis(server.url);
+  await new Promise((resolve) => redis.once('ready', resolve));
+});
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+beforeEach(async () => {
+  await redis.flushall();
+  clock = start;
+  const options = { now: () => new Date(clock), keepSeconds: 3_600 };
+  tasks = new TaskStore(redis, options);
+  sessions = new SessionStore(redis, options);
+});
+
+async function create(sessionId: string, given: Parameters<typeof aRecord>[0] = {}): Promise<TaskRecord> {
+  clock += 1_000;
+  const record = aRecord({ now: new Date(clock), sessionId, ...given });
+  await tasks.create(record);
+  return record;
+}
+/** What Redis does to the records of tasks that ended long ago. */
+const expire = (...records: TaskRecord[]) => redis.del(...records.map(({ task_id }) => taskKey(task_id)));
+const list = async (owner = ALICE, page = {}) => {
+  const { sessions: found, totalCount } = await sessions.list(owner, { limit: 20, offset: 0, ...page });
+  return { ids: found.map(({ session }) => session.session_id), totalCount };
+};
+
+describe('the list', () => {
+  it('has the session used last first, in pages, with the count of all', async () => {
+    for (const id of ['a', 'b', 'c', 'a']) await create(id);
+    expect(await list()).toEqual({ ids: ['a', 'c', 'b'], totalCount: 3 });
+    expect(await list(ALICE, { limit: 1, offset: 1 })).toEqual({ ids: ['c'], totalCount: 3 });
+    expect(await list(ALICE, { offset: 3 })).toEqual({ ids: [], totalCount: 3 });
+  });
+
+  it('is the owner’s own: two owners use one id and see nothing of each other', async () => {
+    await create('shared', { body: { query: 'Of Alice' } });
+    await create('shared', { body: { query: 'Of Bob' }, owner: BOB });
+    const [mine] = (await sessions.list(ALICE, { limit: 5, offset: 0 })).sessions;
+    expect([mine?.session.title, mine?.tasks.length]).toEqual(['Of Alice', 1]);
+    await sessions.remove(BOB, 'shared');
+    expect(await sessions.load(BOB, 'shared')).toBeNull();
+    expect(await list()).toEqual({ ids: ['shared'], totalCount: 1 });
+  });
+});
+
+describe('records that have expired', () => {
+  it('leave a session when it is read, and a session without any leaves the list', async () => {
+    const [old, young] = [await create('a'), await create('a')];
+    const gone = await create('b');
+    clock += 2 * HOUR;
+    await expire(old, gone);
+    expect(await list()).toEqual({ ids: ['a'], totalCount: 1 });
+    expect(await sessions.load(ALICE, 'b')).toBeNull();
+    expect(await redis.exists(ownerKeys(ALICE).session('b'))).toBe(0);
+    expect(await sessions.taskIds(ALICE, 'a')).toEqual([young.task_id]);
+  });
+
+  it('leave the lists of an owner who only ever submits, a few with each new task', async () => {
+    const old: TaskRecord[] = [];
+    for (let n = 0; n < 50; n += 1) old.push(await create(`old-${n}`));
+    const keys = ownerKeys(ALICE);
+    clock += 2 * HOUR;
+    await expire(...old);
+    await create('new');
+    const [tasksLeft, sessionsLeft] = [await redis.zcard(keys.tasks), await redis.zcard(keys.sessions)];
+    expect([tasksLeft, sessionsLeft]).toEqual([31, 31]);
+    await create('new');
+    await create('new');
+    expect([await redis.zcard(keys.tasks), await redis.zcard(keys.sessions)]).toEqual([3, 1]);
+    expect(await redis.keys('session*')).toEqual(
+      expect.arrayContaining([keys.sessions, keys.session('new'), keys.sessionTasks('new')]),
+    );
+    expect(await redis.keys('session*')).toHaveLength(3);
+  });
+
+  it('leave also behind many that are old and still there', async () => {
+    const kept: TaskRecord[] = [];
+    for (let n = 0; n < 30; n += 1) kept.push(await create('long'));
+    const gone = await create('long');
+    clock += 2 * HOUR;
+    await expire(gone);
+    expect(await sessions.taskIds(ALICE, 'long')).toEqual(kept.map(({ task_id }) => task_id));
+  });
+
+  it('that are missing but young stay: their record may be in the making', async () => {
+    await expire(await create('a'));
+    expect(await list()).toEqual({ ids: ['a'], totalCount: 1 });
+  });
+});
+
+describe('rename and remove', () => {
+  it('a title is stored with its time, and only where there is a session', async () => {
+    await create('a');
+    clock += 5_000;
+    expect(await sessions.rename(ALICE, 'a', 'Better')).toBe(true);
+    expect((await sessions.load(ALICE, 'a'))?.session).toMatchObject({
+      title: 'Better',
+      updated_at: new Date(clock).toISOString(),
+    });
+    expect(await sessions.rename(BOB, 'a', 'Mine')).toBe(false);
+    expect(await redis.exists(ownerKeys(BOB).session('a'))).toBe(0);
+  });
+
+  it('a removed session leaves its tasks readable, and its id begins anew', async () => {
+    const task = await create('a');
+    await sessions.remove(ALICE, 'a');
+    await sessions.remove(ALICE, 'a');
+    expect(await list()).toEqual({ ids: [], totalCount: 0 });
+    expect(await tasks.load(task.task_id)).toMatchObject({ session_id: 'a' });
+    expect((await tasks.listByOwner(ALICE, { limit: 5, offset: 0 })).totalCount).toBe(1);
+    const again = await create('a');
+    expect(await sessions.taskIds(ALICE, 'a')).toEqual([again.task_id]);
+  });
+});
+
+describe('what a session shows', () => {
+  it('counts tasks, tokens, cost and ends, and names the latest task', async () => {
+    const [first, second] = [
+      await create('a', { body: { query: 'First' } }),
+      await create('a', { body: { query: 'Second' } }),
+    ];
+    await tasks.addUsage(
+      first.task_id,
+      { input_tokens: 3, output_tokens: 4, estimated_cost: 0.5, model: 'm', provider: 'p' },
+      'plan',
+    );
+    await tasks.end(first.task_id, { kind: 'completed', result: 'r' });
+    clock += 60_000;
+    await tasks.end(second.task_id, { kind: 'lost' });
+    const session = await sessions.load(ALICE, 'a');
+    if (!session) throw new Error('no session');
+    const ended = new Date(clock).toISOString();
+    expect(toSessionSummary(session, new Date(clock))).toEqual({
+      session_id: 'a',
+      user_id: 'alice',
+      title: 'First',
+      task_count: 2,
+      tokens_used: 7,
+      created_at: first.created_at,
+      updated_at: ended,
+      last_activity_at: ended,
+      is_active: true,
+      is_research_session: true,
+      latest_task_query: 'Second',
+      latest_task_status: 'FAILED',
+      successful_tasks: 1,
+      failed_tasks: 1,
+      total_cost_usd: 0.5,
+    });
+    expect(toSessionSummary(session, new Date(clock + 24 * HOUR))).toMatchObject({ is_active: false });
+    expect(toSessionBody(session, first)).toMatchObject({
+      tokens_used: 7,
+      cost_usd: 0.5,
+      task_count: 2,
+      research_strategy: 'standard',
+    });
+  });
+
+  it('a session with a task that is not over is active however old it is', async () => {
+    await create('a');
+    const session = await sessions.load(ALICE, 'a');
+    if (!session) throw new Error('no session');
+    expect(toSessionSummary(session, new Date(clock + 240 * HOUR))).toMatchObject({ is_active: true });
+  });
+
+  it('history and turns have the result, the steps and no piece of a streamed answer', () => {
+    const record: TaskRecord = { ...aRecord({ now: new Date(start) }), result: '', error: null };
+    const event = (type: string, agent_id: string, message = '', payload = {}) =>
+      ({
+        type,
+        agent_id,
+        message,
+        payload,
+        workflow_id: 'w',
+        seq: 1,
+        stream_id: '1-1',
+        timestamp: '',
+      }) as never;
+    const events = [
+      event('AGENT_STARTED', 'b'),
+      event('AGENT_STARTED', 'b'),
+      event('TOOL_INVOKED', 'b'),
+      event('TOOL_INVOKED', 'b'),
+      event('LLM_PARTIAL', 'writer', 'The'),
+      event('LLM_OUTPUT', 'writer', 'The report', { citations: 1 }),
+    ];
+    expect(toHistoryItem(record, events)).toMatchObject({
+      status: 'QUEUED',
+      result: '',
+      error_message: '',
+      completed_at: '',
+      agents_used: 1,
+      tools_invoked: 2,
+    });
+    const now = new Date(start + 5_000);
+    const turn = toTurn(4, record, events, { includePayload: false, now });
+    expect(turn).toMatchObject({ turn: 4, final_output: 'The report' });
+    expect(turn.events.map(({ type }) => type)).not.toContain('LLM_PARTIAL');
+    expect(turn.events.every((shown) => !('payload' in shown))).toBe(true);
+    expect(turn.metadata).toMatchObject({ execution_time_ms: 5_000, agents_involved: ['b', 'writer'] });
+    const whole = toTurn(1, { ...record, result: 'Final' }, events, { includePayload: true, now });
+    expect([whole.final_output, whole.events.at(-1)?.payload]).toEqual(['Final', { citations: 1 }]);
+  });
+});
