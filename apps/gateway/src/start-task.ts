@@ -29,7 +29,7 @@ export async function startTask(
     owner,
     sessionId: submission.sessionId ?? randomUUID(),
     token: newId(),
-    now: new Date(),
+    now: await tasks.now(),
   });
   const id = record.task_id;
   await tasks.create(record);

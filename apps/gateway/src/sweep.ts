@@ -1,10 +1,11 @@
 import type { WorkflowId } from '@plangate/contracts';
+import { isUnreadable, keysOf, UnreadableStateError } from '@plangate/redis';
 import { isWithdrawn, type ReviewState } from '@plangate/review';
 import type { OpenReview, ReviewStore } from '@plangate/review/redis';
 import { closeReview, type Deliver, deliverDecision, letReviewGo } from '@plangate/review/use-cases';
 import type { Logger } from '@plangate/service';
 import type { TaskEnd } from '@plangate/tasks';
-import { endTask, type OpenState, type OpenTask, type TaskStore } from '@plangate/tasks/redis';
+import { endTask, type OpenState, type OpenTask, type TaskStore, taskKey } from '@plangate/tasks/redis';
 import type { Engine } from './engine.ts';
 
 export interface SweepParts {
@@ -19,7 +20,7 @@ export interface SweepParts {
   patienceMs?: number;
   /** How long after its deadline an open review is its workflow's. Default: 300 s. */
   overdueMs?: number;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970; default: the clock of the store, which set the times that are compared with it. */
   now?: () => number;
 }
 
@@ -37,17 +38,19 @@ export class Sweep {
   readonly #parts: SweepParts;
   readonly #patienceMs: number;
   readonly #overdueMs: number;
-  readonly #now: () => number;
+  /** Looked at with every page of a walk. */
+  #nowMs = 0;
   /** When a task was last asked for. */
   readonly #asked = new Map<WorkflowId, number>();
   /** The engine did not answer in this walk: it is not asked again before the next one. */
   #engineAway = false;
+  /** Tasks of which something cannot be read, as told to the log. */
+  readonly #unreadable = new Set<WorkflowId>();
 
   constructor(parts: SweepParts) {
     this.#parts = parts;
     this.#patienceMs = parts.patienceMs ?? 60_000;
     this.#overdueMs = parts.overdueMs ?? 300_000;
-    this.#now = parts.now ?? Date.now;
   }
 
   /** One walk over all open tasks. A fault with one of them is logged and does not stop the others. */
@@ -63,38 +66,67 @@ export class Sweep {
       await this.#lookAt(page.tasks);
     } while (cursor !== '0');
     for (const id of this.#asked.keys()) if (!seen.has(id)) this.#asked.delete(id);
+    for (const id of this.#unreadable) if (!seen.has(id)) this.#unreadable.delete(id);
   }
 
   async #lookAt(open: OpenTask[]): Promise<void> {
     const ids = open.map(({ id }) => id);
-    const [records, reviews] = await Promise.all([
+    const [records, reviews, storeTime] = await Promise.all([
       this.#parts.tasks.openStates(ids),
       this.#parts.reviews.readOpen(ids),
+      this.#parts.tasks.now(),
     ]);
+    this.#nowMs = this.#parts.now?.() ?? storeTime.getTime();
     const rows = open.map((task, at) => ({ task, record: records[at], review: reviews[at] ?? null }));
     for (let at = 0; at < rows.length; at += AT_ONCE) {
       await Promise.all(
         rows.slice(at, at + AT_ONCE).map(({ task, record, review }) =>
-          this.#settle(task, record, review).catch((error: unknown) => {
-            this.#parts.log.error({ workflow_id: task.id, err: error }, 'sweep failed for a task');
-          }),
+          this.#settle(task, record, review).then(
+            () => this.#readable(task.id),
+            (error: unknown) => this.#failed(task.id, error),
+          ),
         ),
       );
     }
   }
 
-  async #settle(task: OpenTask, record: OpenState | undefined, review: OpenReview | null): Promise<void> {
+  /** What cannot be read stays among the open tasks, is left as it is, and is told once until it changes. */
+  #failed(id: WorkflowId, error: unknown): void {
+    const { log } = this.#parts;
+    const unreadable = isUnreadable(error);
+    if (unreadable && this.#unreadable.has(id)) return;
+    if (unreadable) this.#unreadable.add(id);
+    const text = unreadable
+      ? 'stored state unreadable: the task waits until it is mended'
+      : 'sweep failed for a task';
+    log.error({ workflow_id: id, err: error, keys: keysOf(error) }, text);
+  }
+
+  #readable(id: WorkflowId): void {
+    if (this.#unreadable.delete(id))
+      this.#parts.log.info({ workflow_id: id }, 'stored state can be read again');
+  }
+
+  async #settle(
+    task: OpenTask,
+    record: OpenState | undefined,
+    review: OpenReview | UnreadableStateError | null,
+  ): Promise<void> {
     const { id, since } = task;
-    if (!record || record.state === 'unreadable') return;
+    if (!record) return;
+    if (record.state === 'unreadable') {
+      throw new UnreadableStateError(taskKey(id), 'another version wrote it, or it is broken');
+    }
+    if (review instanceof UnreadableStateError) throw review;
     if (record.state === 'absent') {
       // Its start was taken back, or its record is about to be written.
-      if (this.#now() - since > this.#patienceMs) await this.#parts.tasks.closeOpen(id, since);
+      if (this.#nowMs - since > this.#patienceMs) await this.#parts.tasks.closeOpen(id, since);
       return;
     }
     if (review?.undelivered && this.#isToldAgain(review.told)) {
       const { reviews, deliver } = this.#parts;
       const { delivered } = await deliverDecision({ store: reviews, deliver }, id);
-      if (delivered) await reviews.noteTold(id, review.undelivered, this.#now());
+      if (delivered) await reviews.noteTold(id, review.undelivered, this.#nowMs);
     }
     // An end that stands is told again: that is what takes the task out of the open ones.
     if (record.ended) await this.#end(id, { kind: 'lost' });
@@ -104,11 +136,11 @@ export class Sweep {
   /** A signal that was sent is durable: it is repeated less and less often, as a run takes only so many. */
   #isToldAgain({ times, at }: OpenReview['told']): boolean {
     const pause = times === 0 ? 0 : Math.min(TELL_AGAIN_MS * 2 ** (times - 1), TELL_AGAIN_MOST_MS);
-    return this.#now() - at >= pause;
+    return this.#nowMs - at >= pause;
   }
 
   #isDue({ id, since }: OpenTask, confirmed: boolean, review: OpenReview | null): boolean {
-    const now = this.#now();
+    const now = this.#nowMs;
     const isWaiting = review?.status === 'reviewing' && now - review.expiresAt <= this.#overdueMs;
     if (confirmed && isWaiting) return false;
     return now - (this.#asked.get(id) ?? since) > this.#patienceMs;
@@ -121,7 +153,7 @@ export class Sweep {
       this.#engineAway = true;
       return;
     }
-    this.#asked.set(id, this.#now());
+    this.#asked.set(id, this.#nowMs);
     if (run === 'running') {
       if (!confirmed) await this.#parts.tasks.confirmStart(id);
     } else if (run === 'over' || confirmed) await this.#endLost(id, { kind: 'lost' });
@@ -182,7 +214,7 @@ export function startSweeping(
   const step = (): void => {
     walk = sweep
       .run()
-      .catch((error: unknown) => log.warn({ err: error }, 'sweep failed'))
+      .catch((error: unknown) => log.warn({ err: error, keys: keysOf(error) }, 'sweep failed'))
       .then(() => {
         // Jitter: gateways that started together do not sweep together. Never late: a start whose outcome is
         // unknown is settled after the patience of 60 s and one interval (contract/plan-review.md §1).

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Refusal, STORE_UNAVAILABLE } from '@plangate/contracts';
-import { isRedisUnavailable } from '@plangate/redis';
+import { isRedisUnavailable, isUnreadable, keysOf } from '@plangate/redis';
 import type { Logger } from 'pino';
 import { requestIdOf } from './request-id.ts';
 import { sendJson } from './send-json.ts';
@@ -61,7 +61,8 @@ export function sendError(res: ServerResponse, error: HttpError): void {
 
 /**
  * Answers whatever a route threw: an {@link HttpError} as it is, a fault of Redis with 503, a fault of the
- * request with 4xx; anything else is logged under an id and answered 500 without internals.
+ * request with 4xx; stored data that cannot be read, and anything else, is logged under an id and answered 500
+ * without internals.
  */
 export function answerError(log: Logger, error: unknown, req: IncomingMessage, res: ServerResponse): void {
   const request_id = requestIdOf(req);
@@ -73,7 +74,13 @@ export function answerError(log: Logger, error: unknown, req: IncomingMessage, r
     return;
   }
   const error_id = randomUUID();
-  log.error({ err: describe(error), error_id, request_id }, 'request failed');
+  if (isUnreadable(error)) {
+    log.error({ err: describe(error), error_id, request_id, keys: keysOf(error) }, 'stored state unreadable');
+    const text = 'Stored state cannot be read';
+    answer(res, new HttpError(500, 'unreadable_state', text, { fields: { error_id } }));
+    return;
+  }
+  log.error({ err: describe(error), error_id, request_id, keys: keysOf(error) }, 'request failed');
   answer(res, new HttpError(500, 'internal', 'Internal server error', { fields: { error_id } }));
 }
 

@@ -29,11 +29,15 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
 }
 
 const UNAVAILABLE =
-  /Connection is closed|isn't writeable|Command timed out|Reached the max retries|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|^(LOADING|CLUSTERDOWN|MASTERDOWN|READONLY|OOM|MISCONF|BUSY|NOAUTH|UNKILLABLE)\b/;
+  /Connection is closed|isn't writeable|Command timed out|Reached the max retries|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|^(LOADING|CLUSTERDOWN|MASTERDOWN|READONLY|OOM|MISCONF|BUSY|NOAUTH|UNKILLABLE|NOREPLICAS)\b/;
 
 /** True for a fault of Redis or of the way to it, which is answered 503; false for a fault of ours. */
 export function isRedisUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  // A transaction is discarded because of what its commands were answered, such as LOADING.
+  if (error.message.startsWith('EXECABORT') && 'previousErrors' in error) {
+    return Array.isArray(error.previousErrors) && error.previousErrors.some(isRedisUnavailable);
+  }
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   return UNAVAILABLE.test(error.message) || UNAVAILABLE.test(code);
 }

@@ -1,11 +1,11 @@
 import type { WorkflowId } from '@plangate/contracts';
 import { startRedis } from '@plangate/devstack';
 import { EventLog } from '@plangate/events/redis';
-import { connectRedis } from '@plangate/redis';
+import { connectRedis, UnreadableStateError } from '@plangate/redis';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { chainEntry } from '../src/audit.ts';
-import { createFeedbackLock, ReviewStore, reviewKeys, UnreadableReviewError } from '../src/redis/index.ts';
+import { createFeedbackLock, ReviewStore, reviewKeys } from '../src/redis/index.ts';
 import {
   approvePlan,
   type Caller,
@@ -131,7 +131,7 @@ describe('the store', () => {
     const { review } = reviewKeys(workflowId);
     const newer = JSON.stringify({ format: 2 });
     await redis.hset(review, 'state', newer);
-    await expect(store.load(workflowId)).rejects.toThrow(UnreadableReviewError);
+    await expect(store.load(workflowId)).rejects.toThrow(UnreadableStateError);
     await expect(store.load(workflowId)).rejects.toThrow(review);
     expect(await redis.hget(review, 'state')).toBe(newer);
   });
@@ -203,7 +203,7 @@ describe('feedback', () => {
     const { lock } = reviewKeys(workflowId);
     const ports = feedbackPorts(
       async () => {
-        await redis.set(lock, 'somebody else');
+        await redis.set(lock, 'somebody else', 'PX', 60_000);
         return answer('Plan B');
       },
       15_000,

@@ -1,11 +1,11 @@
 import { WorkflowId } from '@plangate/contracts';
 import { startRedis } from '@plangate/devstack';
 import { EventLog, eventKeys } from '@plangate/events/redis';
-import { connectRedis } from '@plangate/redis';
+import { connectRedis, UnreadableStateError } from '@plangate/redis';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TaskEnd, TaskRecord } from '../src/index.ts';
-import { endTask, ownerKeys, TaskStore, taskKey, UnreadableRecordError } from '../src/redis/index.ts';
+import { endTask, ownerKeys, TaskStore, taskKey } from '../src/redis/index.ts';
 import { ALICE, aRecord, BOB } from './records.ts';
 
 let server: Awaited<ReturnType<typeof startRedis>>;
@@ -351,7 +351,7 @@ describe('a record of another version', () => {
       () => store.addUsage(task_id, usage, 'k'),
       () => store.end(task_id, { kind: 'lost' }),
     ];
-    for (const call of calls) await expect(call()).rejects.toBeInstanceOf(UnreadableRecordError);
+    for (const call of calls) await expect(call()).rejects.toBeInstanceOf(UnreadableStateError);
     expect(await redis.hgetall(taskKey(task_id))).toEqual(before);
     expect(await typesOf(task_id)).toEqual([]);
   });
@@ -367,9 +367,9 @@ describe('a record of another version', () => {
   it('is refused where a field breaks the schema', async () => {
     const { task_id } = await created();
     await redis.hset(taskKey(task_id), 'status', 'DONE');
-    await expect(store.load(task_id)).rejects.toThrow(UnreadableRecordError);
+    await expect(store.load(task_id)).rejects.toThrow(UnreadableStateError);
     await redis.hset(taskKey(task_id), 'input', '{');
-    await expect(store.load(task_id)).rejects.toThrow(UnreadableRecordError);
+    await expect(store.load(task_id)).rejects.toThrow(UnreadableStateError);
   });
 });
 

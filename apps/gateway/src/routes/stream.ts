@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { parseWorkflowId, sameOwner, type WorkflowId } from '@plangate/contracts';
 import { CONNECTED, type Cursor, parseCursor, typeFilter } from '@plangate/events';
 import { HttpError, noteWorkflow, principalOf } from '@plangate/http';
+import { keysOf } from '@plangate/redis';
 import type { GatewayParts } from '../parts.ts';
 import type { OpenStreams } from '../streams/open-streams.ts';
 import { EventStream } from '../streams/stream.ts';
@@ -66,6 +67,8 @@ export function streamRoute(parts: GatewayParts, streams: OpenStreams) {
       after: request.after,
       wants: typeFilter(request.types),
       hub,
+      onLost: (error) =>
+        parts.log.error({ workflow_id: request.workflowId, err: error, keys: keysOf(error) }, 'stream lost'),
       onClosed: () => streams.remove(stream),
     });
     streams.add(stream);

@@ -12,6 +12,8 @@ export interface StreamOptions {
   after: Cursor;
   wants: (event: { type: EventType }) => boolean;
   hub: EventHub;
+  /** What there is cannot be read; the stream is broken off, and its reader comes back. */
+  onLost: (error: Error) => void;
   /** The stream has ended, whichever way. */
   onClosed: () => void;
 }
@@ -42,7 +44,10 @@ export class EventStream {
       after: options.after,
       onEvents: (batch) => this.#send(batch),
       onGap: (gap) => void this.#socket.write(encodeGap(gap)),
-      onLost: () => this.breakOff(),
+      onLost: (error) => {
+        options.onLost(error);
+        this.breakOff();
+      },
     });
   }
 

@@ -1,4 +1,4 @@
-import { isRedisUnavailable } from '@plangate/redis';
+import { isRedisUnavailable, isUnreadable, keysOf } from '@plangate/redis';
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
 
@@ -6,8 +6,10 @@ import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
 const OWN_FAULT_ATTEMPTS = 8;
 
 /**
- * Tells faults that pass from faults that stay: while Redis is away a step is tried again for ever; one that fails
- * otherwise, such as on a stored state that cannot be read, is given up after some tries, so that no task hangs.
+ * Tells faults that pass from faults that stay. While Redis is away a step is tried again for ever, and so is one
+ * that meets a stored state which it cannot read: a newer version may have written that, or somebody mends it, and
+ * giving up would lose what was decided. Both are told in the log and in Temporal. A step that fails otherwise is
+ * given up after some tries, so that no task hangs.
  */
 export const stepFaults: ActivityInboundCallsInterceptor = {
   async execute(input, next) {
@@ -22,6 +24,13 @@ export const stepFaults: ActivityInboundCallsInterceptor = {
         throw error;
       }
       const { info, log, cancellationSignal } = Context.current();
+      if (isUnreadable(error)) {
+        log.error('stored state unreadable: the step waits until it is mended', {
+          error,
+          keys: keysOf(error),
+        });
+        throw error;
+      }
       if (cancellationSignal.aborted || info.attempt < OWN_FAULT_ATTEMPTS) throw error;
       log.error('step given up', { error });
       throw ApplicationFailure.create({

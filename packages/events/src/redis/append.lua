@@ -1,6 +1,7 @@
 --[[
-  Appends events to the log of one workflow. A fragment: it only defines `append_events`, so that another script
-  can start with this text and append in the same atomic step as its own writes.
+  Appends events to the log of one workflow. A fragment: it only defines `append_events`, and what a script looks at
+  before it writes, so that another script can start with this text and append in the same atomic step as its own
+  writes.
 
     stream       key of the event stream, a KEYS entry of the calling script
     meta         key of its hash (seq, ms, end, k:<append key>), a KEYS entry of the calling script
@@ -14,6 +15,29 @@
 
   Returns the number of events appended.
 ]]
+
+--[[
+  Scripts do not roll back: before its first write each looks at the keys that it writes, so that one that holds
+  something else leaves everything as it was. Raises UNREADABLE <key> …
+]]
+local function check_type(key, kind)
+  local found = redis.call('TYPE', key)['ok']
+  if found ~= 'none' and found ~= kind then
+    error({ err = 'UNREADABLE ' .. key .. ' holds a ' .. found .. ', not a ' .. kind })
+  end
+end
+
+-- The same for the log itself: without its numbers seq would begin anew.
+local function check_log(stream, meta)
+  check_type(stream, 'stream')
+  check_type(meta, 'hash')
+  local known = redis.call('HMGET', meta, 'seq', 'ms')
+  local broken = (known[1] and not tonumber(known[1])) or (known[2] and not tonumber(known[2]))
+  if broken or (not known[1] and redis.call('EXISTS', stream) == 1) then
+    error({ err = 'UNREADABLE ' .. meta .. ' does not hold the numbers of its log' })
+  end
+end
+
 local function append_events(stream, meta, channel, keep, events_json)
   local known = redis.call('HMGET', meta, 'seq', 'ms', 'end')
   local seq, ms, ended = tonumber(known[1] or 0), tonumber(known[2] or 0), known[3]

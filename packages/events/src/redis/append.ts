@@ -4,13 +4,16 @@ import { defineScript } from '@plangate/redis';
 import { boundedJson } from '../bounded.ts';
 import type { KeyedEvent } from '../keyed-event.ts';
 
-/** Text that defines `append_events(stream, meta, channel, keep, events_json)`; a script that appends starts with it. */
+/**
+ * Text that defines `append_events(stream, meta, channel, keep, events_json)`, `check_log(stream, meta)` and
+ * `check_type(key, type)`; a script that appends starts with it.
+ */
 export const APPEND_LUA = readFileSync(new URL('./append.lua', import.meta.url), 'utf8');
 
 /** The `append_events` call as a script of its own: KEYS stream, meta; ARGV channel, keep, events_json. */
 export const appendScript = defineScript(
   'append_events',
-  `${APPEND_LUA}\nreturn append_events(KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2]), ARGV[3])`,
+  `${APPEND_LUA}\ncheck_log(KEYS[1], KEYS[2])\nreturn append_events(KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2]), ARGV[3])`,
 );
 
 /** The `events_json` argument of `append_events`; every event is bounded to `MAX_EVENT_BYTES`. */

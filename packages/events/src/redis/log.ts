@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { NewEvent, WorkflowEvent, WorkflowId } from '@plangate/contracts';
-import { defineScript } from '@plangate/redis';
+import { defineScript, readStored, UnreadableStateError } from '@plangate/redis';
 import type { Redis } from 'ioredis';
 import { type Bounds, type Cursor, cursorAfter } from '../cursor.ts';
 import type { KeyedEvent } from '../keyed-event.ts';
@@ -111,7 +111,10 @@ export class EventLog {
 /** Seq and time are not stored: the id holds both. */
 function toEvent(workflowId: WorkflowId, [id, fields]: Entry): WorkflowEvent {
   const { ms, n } = cursorAfter(id);
-  const stored = JSON.parse(fields[1] ?? '') as NewEvent;
+  const { stream } = eventKeys(workflowId);
+  const stored = readStored(stream, () => JSON.parse(fields[1] ?? '') as NewEvent | null);
+  // A type that a newer version writes is passed on: readers ignore what they do not know.
+  if (typeof stored?.type !== 'string') throw new UnreadableStateError(stream, `${id} is no event`);
   return {
     workflow_id: workflowId,
     type: stored.type,

@@ -5,6 +5,9 @@
 -- ARGV  1 id of the decision   2 channel of the events   3 events, as JSON for append_events (all with keys)
 -- Returns 1 where the decision was undelivered until now, else 0
 
+check_type(KEYS[1], 'hash')
+check_log(KEYS[2], KEYS[3])
+
 local known = 0
 if redis.call('HGET', KEYS[1], 'undelivered') == ARGV[1] then
   redis.call('HDEL', KEYS[1], 'undelivered', 'told', 'told_ms')

@@ -5,6 +5,9 @@
 -- ARGV  1 channel of the events   2 events, as JSON for append_events
 -- Returns 1 where the review is open, else 0
 
+check_type(KEYS[1], 'hash')
+check_log(KEYS[2], KEYS[3])
+
 if redis.call('HGET', KEYS[1], 'status') ~= 'reviewing' then
   return 0
 end

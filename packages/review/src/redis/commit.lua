@@ -18,6 +18,12 @@
 --       | {'moved', current version}: it is another one, or the audit has grown, or a feedback has begun
 --       | {'over', current version}: the task has its end, no review is opened any more
 
+check_type(KEYS[1], 'hash')
+check_type(KEYS[2], 'hash')
+check_type(KEYS[3], 'hash')
+check_type(KEYS[6], 'list')
+check_log(KEYS[4], KEYS[5])
+
 local made = redis.call('HGET', KEYS[2], ARGV[1])
 if made then
   return { 'repeated', made }

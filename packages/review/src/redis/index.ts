@@ -7,5 +7,4 @@ export {
   type OpenReview,
   ReviewStore,
   type StoredBody,
-  UnreadableReviewError,
 } from './store.ts';

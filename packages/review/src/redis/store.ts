@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { AuditEntry, type Owner, type WorkflowId } from '@plangate/contracts';
 import type { KeyedEvent } from '@plangate/events';
 import { APPEND_LUA, encodeAppend, eventKeys } from '@plangate/events/redis';
-import { defineScript } from '@plangate/redis';
+import { defineScript, faultAt, millisecondsOf, readStored, UnreadableStateError } from '@plangate/redis';
 import type { Redis } from 'ioredis';
 import { type AuditHead, NO_ENTRY } from '../audit.ts';
 import type { Situation, Transition } from '../machine.ts';
-import { PlanVersion, publicBody, ReviewState } from '../state.ts';
+import { PlanVersion, publicBody, ReviewState, STATE_FORMAT } from '../state.ts';
 import { type ReviewKeys, reviewKeys } from './keys.ts';
 
 const commit = defineScript('review_commit', withEvents('commit.lua'));
@@ -20,14 +20,11 @@ const AUDIT_SECONDS = 90 * 24 * 3_600;
 const MOST_REFUSALS = { refused: 10_000, foreign: 1_000 };
 /** How often an entry is made again because another refusal came first. */
 const MOST_ATTEMPTS = 1_000;
-
-/** What is under a review's key is not a review that this version of the code can read; nothing is written over it. */
-export class UnreadableReviewError extends Error {
-  override readonly name = 'UnreadableReviewError';
-  constructor(key: string, reason: string) {
-    super(`${key}: ${reason}`);
-  }
-}
+/** What `PTTL` says of a key that never expires, and of one that is not there. */
+const NO_EXPIRY = -1;
+const NO_KEY = -2;
+/** What the hot read reads. */
+const BODY_FIELDS = ['body', 'body_length', 'version', 'format', 'user', 'tenant'] as const;
 
 /** The hot read: the body as it was serialised by the commit, and what its route checks. */
 export interface StoredBody {
@@ -70,7 +67,11 @@ export interface Loaded extends Situation {
   audit: AuditHead;
 }
 
-/** Reviews in Redis. Every change is one script that compares the version first (design rule 2). */
+/**
+ * Reviews in Redis. Every change is one script that compares the version first (design rule 2). Methods fail with
+ * the error of Redis while it cannot be reached, and with {@link UnreadableStateError} where what is stored is of
+ * another version or broken; that is never written over.
+ */
 export class ReviewStore {
   readonly #redis: Redis;
 
@@ -81,14 +82,13 @@ export class ReviewStore {
   /** The public body without parsing anything; null where there is no review. */
   async readBody(workflowId: WorkflowId): Promise<StoredBody | null> {
     const { review } = reviewKeys(workflowId);
-    const [body, version, user, tenant] = await this.#redis.hmget(
-      review,
-      'body',
-      'version',
-      'user',
-      'tenant',
-    );
-    if (typeof body !== 'string' || typeof version !== 'string') return null;
+    const fields = await this.#redis.hmget(review, ...BODY_FIELDS);
+    if (fields.every((value) => value === null)) return null;
+    const [body, length, version, format, user, tenant] = fields;
+    if (format !== String(STATE_FORMAT)) throw otherFormat(review, format);
+    if (!body || String(body.length) !== length || !/^[1-9]\d*$/.test(version ?? '')) {
+      throw new UnreadableStateError(review, 'the body is not whole');
+    }
     return { body, version: Number(version), owner: user && tenant ? { user, tenant } : null };
   }
 
@@ -98,21 +98,23 @@ export class ReviewStore {
     const replies = await this.#redis
       .multi()
       .time()
-      .hmget(keys.review, 'state', 'undelivered')
-      .exists(keys.lock)
+      .exists(keys.review)
+      .hmget(keys.review, 'state', 'version', 'format', 'undelivered')
+      .pttl(keys.lock)
       .lindex(keys.audit, -1)
       .exec();
-    const [time, fields, locked, lastEntry] = (replies ?? []).map(([error, value]) => {
-      if (error) throw error;
+    const touched = ['', keys.review, keys.review, keys.lock, keys.audit];
+    const [time, exists, fields, lockMs, lastEntry] = (replies ?? []).map(([error, value], at) => {
+      if (error) throw faultAt(touched[at] ?? '', error);
       return value;
-    }) as [[string, string], [string | null, string | null], number, string | null];
-    const [state, undelivered] = fields;
+    }) as [[string, string], number, (string | null)[], number, string | null];
+    const [state = null, version = null, format = null, undelivered = null] = fields;
     return {
-      now: Number(time[0]) * 1_000 + Math.floor(Number(time[1]) / 1_000),
-      state: state === null ? null : readState(keys, state),
-      feedbackInFlight: locked === 1,
+      now: millisecondsOf(time),
+      state: exists === 0 ? null : readState(keys, { state, version, format }),
+      feedbackInFlight: isLocked(keys, lockMs),
       undelivered,
-      audit: headOf(lastEntry),
+      audit: headOf(keys.audit, lastEntry),
     };
   }
 
@@ -208,7 +210,7 @@ export class ReviewStore {
     const key = reviewKeys(workflowId)[chain];
     for (let n = 0; n < MOST_ATTEMPTS; n += 1) {
       const last = await this.#redis.lindex(key, -1);
-      const next = JSON.stringify(entry(headOf(last)));
+      const next = JSON.stringify(entry(headOf(key, last)));
       const keep = [MOST_REFUSALS[chain], AUDIT_SECONDS];
       if ((await auditRefused(this.#redis, [key], [next, last ?? '', ...keep])) === 1) return;
     }
@@ -219,7 +221,7 @@ export class ReviewStore {
   async audit(workflowId: WorkflowId): Promise<Record<'accepted' | 'refused' | 'foreign', AuditEntry[]>> {
     const keys = reviewKeys(workflowId);
     const read = async (key: string) =>
-      (await this.#redis.lrange(key, 0, -1)).map((text) => AuditEntry.parse(JSON.parse(text)));
+      (await this.#redis.lrange(key, 0, -1)).map((text) => readEntry(key, text));
     const [accepted, refused, foreign] = await Promise.all([
       read(keys.audit),
       read(keys.refused),
@@ -230,26 +232,37 @@ export class ReviewStore {
 
   /** All texts that were the plan, oldest first. */
   async plans(workflowId: WorkflowId): Promise<PlanVersion[]> {
-    const stored = await this.#redis.hvals(reviewKeys(workflowId).plans);
-    return stored.map((text) => PlanVersion.parse(JSON.parse(text))).sort((a, b) => a.version - b.version);
+    const { plans } = reviewKeys(workflowId);
+    const stored = await this.#redis.hvals(plans);
+    return stored
+      .map((text) => readStored(plans, () => PlanVersion.parse(JSON.parse(text))))
+      .sort((a, b) => a.version - b.version);
   }
 
-  /** What the sweep needs of many reviews, in one round trip; null where there is none. */
-  async readOpen(workflowIds: WorkflowId[]): Promise<(OpenReview | null)[]> {
+  /**
+   * What the sweep needs of many reviews, in one round trip; null where there is none, the fault where one cannot
+   * be read: the others can.
+   */
+  async readOpen(workflowIds: WorkflowId[]): Promise<(OpenReview | UnreadableStateError | null)[]> {
     const pipeline = this.#redis.pipeline();
     for (const id of workflowIds) {
       pipeline.hmget(reviewKeys(id).review, 'status', 'expires_ms', 'undelivered', 'told', 'told_ms');
     }
     const replies = (await pipeline.exec()) ?? [];
-    return replies.map(([error, value]) => {
-      if (error) throw error;
-      const [status, expires, undelivered, times, at] = value as (string | null)[];
+    return replies.map(([error, value], at) => {
+      if (error) {
+        const id = workflowIds[at];
+        const fault = id ? faultAt(reviewKeys(id).review, error) : error;
+        if (fault instanceof UnreadableStateError) return fault;
+        throw fault;
+      }
+      const [status, expires, undelivered, times, toldMs] = value as (string | null)[];
       if (!status) return null;
       return {
         status,
         expiresAt: Number(expires),
         undelivered: undelivered ?? null,
-        told: { times: Number(times ?? 0), at: Number(at ?? 0) },
+        told: { times: Number(times ?? 0), at: Number(toldMs ?? 0) },
       };
     });
   }
@@ -267,10 +280,14 @@ function undeliveredArgument({ undelivered, state }: Transition): string {
 }
 
 function hashFields(state: ReviewState): (string | number)[] {
+  const body = JSON.stringify(publicBody(state));
   const fields: Record<string, string | number> = {
+    format: state.format,
     version: state.version,
     state: JSON.stringify(state),
-    body: JSON.stringify(publicBody(state)),
+    body,
+    // The hot read parses nothing: this tells it that the body is whole.
+    body_length: body.length,
     status: state.status,
     expires_ms: Date.parse(state.expires_at),
     user: state.owner?.user ?? '',
@@ -279,23 +296,34 @@ function hashFields(state: ReviewState): (string | number)[] {
   return Object.entries(fields).flat();
 }
 
-function readState(keys: ReviewKeys, text: string): ReviewState {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new UnreadableReviewError(keys.review, 'the state is not JSON');
-  }
-  const parsed = ReviewState.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw new UnreadableReviewError(keys.review, `${issue?.path.join('.')}: ${issue?.message}`);
+function readState(
+  { review }: ReviewKeys,
+  { state, version, format }: Record<'state' | 'version' | 'format', string | null>,
+): ReviewState {
+  if (format !== String(STATE_FORMAT)) throw otherFormat(review, format);
+  const read = readStored(review, () => ReviewState.parse(JSON.parse(state ?? '')));
+  if (String(read.version) !== version) throw new UnreadableStateError(review, 'its versions differ');
+  return read;
 }
 
-function headOf(entry: string | null): AuditHead {
+function otherFormat(key: string, format: string | null | undefined): UnreadableStateError {
+  return new UnreadableStateError(key, `its format is ${format ?? 'missing'}, this is ${STATE_FORMAT}`);
+}
+
+/** A lock always has an end: something without one would hold the review up for ever. */
+function isLocked({ lock }: ReviewKeys, remainingMs: number): boolean {
+  if (remainingMs === NO_EXPIRY) throw new UnreadableStateError(lock, 'a lock without an end');
+  return remainingMs !== NO_KEY;
+}
+
+function headOf(key: string, entry: string | null): AuditHead {
   if (entry === null) return { n: 0, hash: NO_ENTRY };
-  const { n, hash } = AuditEntry.parse(JSON.parse(entry));
+  const { n, hash } = readEntry(key, entry);
   return { n, hash };
+}
+
+function readEntry(key: string, text: string): AuditEntry {
+  return readStored(key, () => AuditEntry.parse(JSON.parse(text)));
 }
 
 function file(name: string): string {

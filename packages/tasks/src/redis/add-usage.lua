@@ -9,10 +9,11 @@
 
   Returns 'done', 'unchanged' (counted before), 'absent' or 'version'.
 ]]
-local version, completed = unpack(redis.call('HMGET', KEYS[1], 'v', 'completed_at'))
+local version, completed, input, output, cost =
+  unpack(redis.call('HMGET', KEYS[1], 'v', 'completed_at', 'input_tokens', 'output_tokens', 'estimated_cost'))
 
 if redis.call('EXISTS', KEYS[1]) == 0 then return 'absent' end
-if version ~= ARGV[1] then return 'version' end
+if version ~= ARGV[1] or not (tonumber(input) and tonumber(output) and tonumber(cost)) then return 'version' end
 if redis.call('HSETNX', KEYS[1], 'usage:' .. ARGV[2], '1') == 0 then return 'unchanged' end
 
 redis.call('HINCRBY', KEYS[1], 'input_tokens', ARGV[3])

@@ -19,7 +19,7 @@ if redis.call('EXISTS', KEYS[1]) == 0 then
   redis.call('HSET', KEYS[1], unpack(ARGV, 5))
   return 'created'
 end
-if version ~= ARGV[1] then return 'version' end
+if version ~= ARGV[1] or not status then return 'version' end
 if tenant ~= ARGV[3] or user ~= ARGV[4] then return 'exists' end
 if token == ARGV[2] then return 'created' end
 if confirmed == '1' or status ~= 'TASK_STATUS_QUEUED' then return 'exists' end

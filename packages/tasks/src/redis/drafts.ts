@@ -1,4 +1,5 @@
 import type { WorkflowId } from '@plangate/contracts';
+import { readStored } from '@plangate/redis';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { draftKey } from './keys.ts';
@@ -38,7 +39,7 @@ export class DraftStore {
   /** Null where there is none. */
   async load(id: WorkflowId): Promise<Draft | null> {
     const stored = await this.#redis.get(draftKey(id));
-    return stored === null ? null : Draft.parse(JSON.parse(stored));
+    return stored === null ? null : readStored(draftKey(id), () => Draft.parse(JSON.parse(stored)));
   }
 
   /** The end holds the result now. */

@@ -13,8 +13,12 @@
   Returns {'ended' or 'stands', kind, status, error or false, completed_at} of the end that holds,
   {'absent'} or {'version'}.
 ]]
+check_type(KEYS[1], 'hash')
+check_log(KEYS[2], KEYS[3])
+
 if redis.call('EXISTS', KEYS[1]) == 0 then return { 'absent' } end
-if redis.call('HGET', KEYS[1], 'v') ~= ARGV[1] then return { 'version' } end
+local version, status = unpack(redis.call('HMGET', KEYS[1], 'v', 'status'))
+if version ~= ARGV[1] or not status then return { 'version' } end
 
 local outcome = 'stands'
 if not redis.call('HGET', KEYS[1], 'completed_at') then

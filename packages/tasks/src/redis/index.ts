@@ -13,5 +13,4 @@ export {
   type TaskStoreOptions,
   type UpdateOutcome,
 } from './store.ts';
-export { UnreadableRecordError } from './stored-record.ts';
 export type { TaskListQuery } from './task-lists.ts';

@@ -1,4 +1,5 @@
-import { type TaskStatus, WorkflowId } from '@plangate/contracts';
+import { TaskStatus, WorkflowId } from '@plangate/contracts';
+import { isUnreadable } from '@plangate/redis';
 import type { Redis } from 'ioredis';
 import { RECORD_VERSION } from '../record.ts';
 import { OPEN_TASKS, taskKey } from './keys.ts';
@@ -14,7 +15,7 @@ export interface OpenTask {
 /** What a sweep needs to know of a record before it asks anybody else. */
 export type OpenState =
   | { state: 'absent' }
-  /** Written by another version of Plangate: leave it alone. */
+  /** Written by another version of Plangate, or broken: leave it alone. */
   | { state: 'unreadable' }
   | { state: 'read'; status: TaskStatus; ended: boolean; confirmed: boolean; kind: string };
 
@@ -37,19 +38,29 @@ export async function openTasks(
 export async function openStates(redis: Redis, ids: WorkflowId[]): Promise<OpenState[]> {
   const pipeline = redis.pipeline();
   for (const id of ids) {
-    pipeline.hmget(taskKey(id), 'v', 'status', 'completed_at', 'start_confirmed', 'kind');
+    pipeline.exists(taskKey(id)).hmget(taskKey(id), 'v', 'status', 'completed_at', 'start_confirmed', 'kind');
   }
-  return (await pipelined(pipeline)).map(([version, status, completed, confirmed, kind]) => {
-    if (version === null && status === null) return { state: 'absent' };
-    if (version !== String(RECORD_VERSION)) return { state: 'unreadable' };
-    return {
-      state: 'read',
-      status: status as TaskStatus,
-      ended: completed !== null,
-      confirmed: confirmed === '1',
-      kind: kind ?? '',
-    };
+  const replies = (await pipeline.exec()) ?? [];
+  return ids.map((_, at) => {
+    const [exists, fields] = [replies[2 * at], replies[2 * at + 1]];
+    const fault = exists?.[0] ?? fields?.[0];
+    // One that cannot be read must not hide the others.
+    if (isUnreadable(fault)) return { state: 'unreadable' };
+    if (fault) throw fault;
+    return exists?.[1] === 0 ? { state: 'absent' } : stateOf(fields?.[1] as (string | null)[]);
   });
+}
+
+function stateOf([version, status, completed, confirmed, kind]: (string | null)[]): OpenState {
+  const read = TaskStatus.safeParse(status);
+  if (version !== String(RECORD_VERSION) || !read.success) return { state: 'unreadable' };
+  return {
+    state: 'read',
+    status: read.data,
+    ended: completed !== null,
+    confirmed: confirmed === '1',
+    kind: kind ?? '',
+  };
 }
 
 /** Takes a task out of the index; with `since` only when it has not entered again. True when it left. */
@@ -58,10 +69,11 @@ export async function closeOpenTask(redis: Redis, id: WorkflowId, since?: number
   return (await scripts.closeOpen(redis, [OPEN_TASKS], [id, since])) === 1;
 }
 
-/** The replies of a pipeline of HMGETs; the first fault among them is thrown. */
+/** The replies of a pipeline of HMGETs, `[]` where the key holds something else; another fault is thrown. */
 export async function pipelined(pipeline: ReturnType<Redis['pipeline']>): Promise<(string | null)[][]> {
   const replies = (await pipeline.exec()) ?? [];
   return replies.map(([error, values]) => {
+    if (isUnreadable(error)) return [];
     if (error) throw error;
     return values as (string | null)[];
   });

@@ -1,9 +1,10 @@
 import type { WorkflowId } from '@plangate/contracts';
+import { UnreadableStateError } from '@plangate/redis';
 import type { Redis } from 'ioredis';
 import type { TaskSummary } from '../record.ts';
 import { taskKey } from './keys.ts';
 import { pipelined } from './open-tasks.ts';
-import { fromSummary, SUMMARY_FIELDS, UnreadableRecordError } from './stored-record.ts';
+import { fromSummary, SUMMARY_FIELDS } from './stored-record.ts';
 
 /** Ids looked at in one round trip. */
 const BATCH = 500;
@@ -16,7 +17,7 @@ export async function readSummaries(redis: Redis, ids: WorkflowId[]): Promise<Ta
       return fromSummary(id, rows[at] ?? []) ?? [];
     } catch (error) {
       // A record of another version must not take the whole list away; a read of that task alone says what it is.
-      if (error instanceof UnreadableRecordError) return [];
+      if (error instanceof UnreadableStateError) return [];
       throw error;
     }
   });

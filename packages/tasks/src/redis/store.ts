@@ -1,6 +1,7 @@
 import type { ModelUsage, Owner, TaskStatus, WorkflowId } from '@plangate/contracts';
 import type { KeyedEvent } from '@plangate/events';
 import { encodeAppend, eventKeys } from '@plangate/events/redis';
+import { faultAt, redisNow, UnreadableStateError } from '@plangate/redis';
 import type { Redis } from 'ioredis';
 import { describeEnd, type TaskEnd } from '../end.ts';
 import { RECORD_VERSION, type TaskRecord, type TaskSummary } from '../record.ts';
@@ -8,12 +9,13 @@ import { KEEP_SECONDS } from './keep.ts';
 import { OPEN_TASKS, taskKey } from './keys.ts';
 import { closeOpenTask, type OpenState, type OpenTask, openStates, openTasks } from './open-tasks.ts';
 import { scripts } from './scripts.ts';
-import { checkVersion, fromHash, toHash, UnreadableRecordError } from './stored-record.ts';
+import { checkVersion, fromHash, toHash } from './stored-record.ts';
 import { indexTask, listTasks, type TaskListQuery, unindexTask } from './task-lists.ts';
 
 export interface TaskStoreOptions {
   /** Seconds for which an ended record is kept; 30 days unless told otherwise. */
   keepSeconds?: number;
+  /** Default: the clock of Redis, so that what several processes write and compare has one clock. */
   now?: () => Date;
 }
 
@@ -52,17 +54,22 @@ export type EndOutcome = { outcome: 'ended' | 'stands'; end: StandingEnd } | { o
 /**
  * The records of tasks in Redis, their lists and the index of open ones. Every change is one script that
  * compares first. Methods fail with the error of Redis while it cannot be reached, and with
- * {@link UnreadableRecordError} where a record was written by another version; such a record is never changed.
+ * {@link UnreadableStateError} where a record was written by another version; such a record is never changed.
  */
 export class TaskStore {
   readonly #redis: Redis;
   readonly #keepSeconds: number;
-  readonly #now: () => Date;
+  readonly #now: (() => Date) | undefined;
 
   constructor(redis: Redis, options: TaskStoreOptions = {}) {
     this.#redis = redis;
     this.#keepSeconds = options.keepSeconds ?? KEEP_SECONDS;
-    this.#now = options.now ?? (() => new Date());
+    this.#now = options.now;
+  }
+
+  /** The clock of all times in records and in the index of open tasks. */
+  async now(): Promise<Date> {
+    return this.#now?.() ?? new Date(await redisNow(this.#redis));
   }
 
   /**
@@ -73,7 +80,7 @@ export class TaskStore {
   async create(record: TaskRecord): Promise<Created> {
     const id = record.task_id;
     const { tenant, user } = record.owner;
-    await this.#redis.zadd(OPEN_TASKS, this.#now().getTime(), id);
+    await this.#redis.zadd(OPEN_TASKS, (await this.now()).getTime(), id);
     const fields = Object.entries(toHash(record)).flat();
     const outcome = this.#checked(
       id,
@@ -87,7 +94,7 @@ export class TaskStore {
     if (standing?.owner.tenant !== tenant || standing.owner.user !== user) {
       throw new Error(`task id ${id} is taken`);
     }
-    await indexTask(this.#redis, standing, this.#expiredBefore());
+    await indexTask(this.#redis, standing, await this.#expiredBefore());
     return { outcome, record: standing };
   }
 
@@ -99,10 +106,20 @@ export class TaskStore {
 
   /** Whose task it is, read without the rest; null where there is none. */
   async loadOwner(id: WorkflowId): Promise<Owner | null> {
-    const [version, tenant, user] = await this.#redis.hmget(taskKey(id), 'v', 'tenant', 'user');
-    if (!version && !tenant) return null;
+    const replies = await this.#redis
+      .pipeline()
+      .exists(taskKey(id))
+      .hmget(taskKey(id), 'v', 'tenant', 'user')
+      .exec();
+    const [exists, fields] = (replies ?? []).map(([error, value]) => {
+      if (error) throw faultAt(taskKey(id), error);
+      return value;
+    }) as [number, (string | null)[]];
+    if (exists === 0) return null;
+    const [version, tenant, user] = fields;
     checkVersion(id, version);
-    return tenant && user ? { tenant, user } : null;
+    if (!tenant || !user) throw new UnreadableStateError(taskKey(id), 'its owner is missing');
+    return { tenant, user };
   }
 
   /** Notes that the engine has the run: from now on a run that is not found was lost, not never started. */
@@ -133,14 +150,19 @@ export class TaskStore {
     });
   }
 
-  setPaused(id: WorkflowId, { reason, by }: ControlledBy, events: KeyedEvent[] = []): Promise<UpdateOutcome> {
+  async setPaused(
+    id: WorkflowId,
+    { reason, by }: ControlledBy,
+    events: KeyedEvent[] = [],
+  ): Promise<UpdateOutcome> {
+    const paused_at = (await this.now()).toISOString();
     return this.#update(id, {
       from: ['TASK_STATUS_QUEUED', 'TASK_STATUS_RUNNING'],
       fields: {
         status: 'TASK_STATUS_PAUSED',
         start_confirmed: '1',
         is_paused: '1',
-        paused_at: this.#now().toISOString(),
+        paused_at,
         pause_reason: reason,
         paused_by: by,
       },
@@ -205,7 +227,7 @@ export class TaskStore {
         usage.estimated_cost ?? 0,
         usage.model,
         usage.provider,
-        this.#now().toISOString(),
+        (await this.now()).toISOString(),
       ],
     );
     return this.#checked(id, outcome) as 'done' | 'unchanged' | 'absent';
@@ -218,7 +240,7 @@ export class TaskStore {
   async end(id: WorkflowId, end: TaskEnd): Promise<EndOutcome> {
     const { stream, meta, channel } = eventKeys(id);
     const { events } = describeEnd(end);
-    const fields = Object.entries(this.#endFields(end)).flat();
+    const fields = Object.entries(endFields(end, (await this.now()).toISOString())).flat();
     const reply = (await scripts.end(
       this.#redis,
       [taskKey(id), stream, meta],
@@ -230,8 +252,11 @@ export class TaskStore {
   }
 
   /** The owner's tasks, newest first, with the count of all that match. */
-  listByOwner(owner: Owner, query: TaskListQuery): Promise<{ records: TaskSummary[]; totalCount: number }> {
-    return listTasks(this.#redis, owner, query, this.#expiredBefore());
+  async listByOwner(
+    owner: Owner,
+    query: TaskListQuery,
+  ): Promise<{ records: TaskSummary[]; totalCount: number }> {
+    return listTasks(this.#redis, owner, query, await this.#expiredBefore());
   }
 
   /** One step of a walk over the open tasks, from cursor `'0'` until it is `'0'` again. */
@@ -250,8 +275,8 @@ export class TaskStore {
   }
 
   /** A record that was created later, in ms since 1970, cannot have expired yet. */
-  #expiredBefore(): number {
-    return this.#now().getTime() - this.#keepSeconds * 1_000;
+  async #expiredBefore(): Promise<number> {
+    return (await this.now()).getTime() - this.#keepSeconds * 1_000;
   }
 
   async #update(
@@ -269,34 +294,34 @@ export class TaskStore {
         change.unless ?? '',
         channel,
         events.length > 0 ? encodeAppend(events) : '',
-        ...Object.entries({ ...change.fields, updated_at: this.#now().toISOString() }).flat(),
+        ...Object.entries({ ...change.fields, updated_at: (await this.now()).toISOString() }).flat(),
       ],
     );
     return this.#checked(id, outcome) as UpdateOutcome;
   }
 
-  #endFields(end: TaskEnd): Record<string, string> {
-    const { status, result, error } = describeEnd(end);
-    const at = this.#now().toISOString();
-    return {
-      end_kind: end.kind,
-      status,
-      result,
-      ...(error === null ? {} : { error }),
-      completed_at: at,
-      updated_at: at,
-      is_paused: '0',
-      ...(end.kind === 'cancelled' ? { is_cancelled: '1' } : {}),
-      ...(end.kind === 'cancelled' && end.reason ? { cancel_reason: end.reason } : {}),
-      ...(end.kind === 'cancelled' && end.by ? { cancelled_by: end.by } : {}),
-      ...(end.kind === 'completed' && end.metadata ? { metadata: JSON.stringify(end.metadata) } : {}),
-      ...(end.kind === 'completed' && end.modelUsed ? { model_used: end.modelUsed } : {}),
-      ...(end.kind === 'completed' && end.provider ? { provider: end.provider } : {}),
-    };
-  }
-
   #checked(id: WorkflowId, outcome: unknown): string {
-    if (outcome === 'version') throw new UnreadableRecordError(id, 'it has another version');
+    if (outcome === 'version')
+      throw new UnreadableStateError(taskKey(id), 'another version wrote it, or it is not whole');
     return String(outcome);
   }
+}
+
+function endFields(end: TaskEnd, at: string): Record<string, string> {
+  const { status, result, error } = describeEnd(end);
+  return {
+    end_kind: end.kind,
+    status,
+    result,
+    ...(error === null ? {} : { error }),
+    completed_at: at,
+    updated_at: at,
+    is_paused: '0',
+    ...(end.kind === 'cancelled' ? { is_cancelled: '1' } : {}),
+    ...(end.kind === 'cancelled' && end.reason ? { cancel_reason: end.reason } : {}),
+    ...(end.kind === 'cancelled' && end.by ? { cancelled_by: end.by } : {}),
+    ...(end.kind === 'completed' && end.metadata ? { metadata: JSON.stringify(end.metadata) } : {}),
+    ...(end.kind === 'completed' && end.modelUsed ? { model_used: end.modelUsed } : {}),
+    ...(end.kind === 'completed' && end.provider ? { provider: end.provider } : {}),
+  };
 }

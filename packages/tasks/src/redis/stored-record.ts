@@ -1,16 +1,7 @@
 import type { WorkflowId } from '@plangate/contracts';
+import { readStored, UnreadableStateError } from '@plangate/redis';
 import { RECORD_VERSION, TaskRecord, TaskSummary } from '../record.ts';
-
-/** A record that this version of Plangate cannot read; it is left as it is. */
-export class UnreadableRecordError extends Error {
-  override name = 'UnreadableRecordError';
-  readonly taskId: WorkflowId;
-
-  constructor(taskId: WorkflowId, reason: string) {
-    super(`record of ${taskId} cannot be read: ${reason}`);
-    this.taskId = taskId;
-  }
-}
+import { taskKey } from './keys.ts';
 
 type Hash = Record<string, string | null | undefined>;
 
@@ -73,7 +64,7 @@ export function toHash(record: TaskRecord): Record<string, string> {
 
 /**
  * The record in a hash.
- * @throws {UnreadableRecordError} where it has another version or breaks the schema
+ * @throws {UnreadableStateError} where it has another version or breaks the schema
  */
 export function fromHash(taskId: WorkflowId, hash: Hash): TaskRecord {
   checkVersion(taskId, hash['v']);
@@ -107,7 +98,7 @@ export function fromHash(taskId: WorkflowId, hash: Hash): TaskRecord {
 
 /**
  * The summary in the values of {@link SUMMARY_FIELDS}; null where there is no record.
- * @throws {UnreadableRecordError} where it has another version or breaks the schema
+ * @throws {UnreadableStateError} where it has another version or breaks the schema
  */
 export function fromSummary(taskId: WorkflowId, values: (string | null)[]): TaskSummary | null {
   if (values.every((value) => value === null)) return null;
@@ -116,11 +107,11 @@ export function fromSummary(taskId: WorkflowId, values: (string | null)[]): Task
   return parse(taskId, TaskSummary, () => summaryFields(hash));
 }
 
-/** @throws {UnreadableRecordError} where the stored version is not the one of this code */
+/** @throws {UnreadableStateError} where the stored version is not the one of this code */
 export function checkVersion(taskId: WorkflowId, version: string | null | undefined): void {
   if (version !== String(RECORD_VERSION)) {
-    throw new UnreadableRecordError(
-      taskId,
+    throw new UnreadableStateError(
+      taskKey(taskId),
       `its version is ${version ?? 'missing'}, this is ${RECORD_VERSION}`,
     );
   }
@@ -148,11 +139,7 @@ function summaryFields(hash: Hash): Record<string, unknown> {
 }
 
 function parse<T>(taskId: WorkflowId, schema: { parse: (value: unknown) => T }, build: () => unknown): T {
-  try {
-    return schema.parse(build());
-  } catch (error) {
-    throw new UnreadableRecordError(taskId, error instanceof Error ? error.message : String(error));
-  }
+  return readStored(taskKey(taskId), () => schema.parse(build()));
 }
 
 function json(text: string | null | undefined): unknown {

@@ -13,10 +13,13 @@
 
   Returns 'done', 'unchanged' (does not apply, or applied before), 'ended', 'absent' or 'version'.
 ]]
+check_type(KEYS[1], 'hash')
+check_log(KEYS[2], KEYS[3])
+
 local version, status, completed = unpack(redis.call('HMGET', KEYS[1], 'v', 'status', 'completed_at'))
 
 if redis.call('EXISTS', KEYS[1]) == 0 then return 'absent' end
-if version ~= ARGV[1] then return 'version' end
+if version ~= ARGV[1] or not status then return 'version' end
 if completed then return 'ended' end
 if ARGV[2] ~= '' and not string.find(' ' .. ARGV[2] .. ' ', ' ' .. status .. ' ', 1, true) then
   return 'unchanged'
