@@ -2,6 +2,7 @@ export * from './errors.ts';
 export * from './events.ts';
 export * from './health.ts';
 export * from './ids.ts';
+export * from './json.ts';
 export * from './llm.ts';
 export * from './ranges.ts';
 export * from './research.ts';

@@ -1,0 +1,96 @@
+import type { ToolSchema } from '@plangate/contracts';
+import { cleanText } from '@plangate/contracts/text';
+import type { CallOrder } from '../next-step.ts';
+import { refusalOf } from '../permit.ts';
+import { pythonList } from '../python-text.ts';
+import type { CallResult } from '../run-call.ts';
+import { failedText, invalidArgumentsText, unknownToolText } from '../texts.ts';
+import { type ArgumentCheck, argumentCheck, jsonSchemaOf } from './check-arguments.ts';
+import type { Tool } from './tool.ts';
+
+export interface ToolBoxOptions {
+  tools: readonly Tool[];
+  /** Names of the tools whose calls need a person. */
+  toolsRequiringApproval: Iterable<string>;
+  /** Told of what a tool threw; the model and the caller of a turn learn only that it failed. */
+  onFault?: (tool: string, error: unknown) => void;
+}
+
+/** The tools of an agent, and the one place where they are run. */
+export class ToolBox {
+  /** What the model is told of them. */
+  readonly schemas: readonly ToolSchema[];
+  readonly #tools: ReadonlyMap<string, { tool: Tool; check: ArgumentCheck }>;
+  readonly #gated: ReadonlySet<string>;
+  readonly #onFault: ToolBoxOptions['onFault'];
+
+  /** @throws {ToolSettingsError} where a name is doubled or, among the gated ones, unknown */
+  constructor({ tools, toolsRequiringApproval, onFault }: ToolBoxOptions) {
+    requireDistinct(tools);
+    this.#tools = new Map(tools.map((tool) => [tool.name, { tool, check: argumentCheck(tool) }]));
+    this.#gated = new Set(toolsRequiringApproval);
+    requireKnown(this.#gated, this.#tools);
+    this.#onFault = onFault;
+    this.schemas = tools.map(({ name, description, parameters }) => ({
+      name,
+      description,
+      parameters: { ...jsonSchemaOf(parameters), type: 'object' },
+    }));
+  }
+
+  /** True for a tool whose calls wait for a person. */
+  isGated(tool: string): boolean {
+    return this.#gated.has(tool);
+  }
+
+  /**
+   * Executes a claimed call, or says why not. Never throws: whatever happens is the call's result. The gate is
+   * asked again here, in front of the tool itself.
+   */
+  async execute(order: CallOrder, threadId: string): Promise<CallResult> {
+    const { call } = order;
+    const known = this.#tools.get(call.name);
+    if (!known) return refused(unknownToolText(call.name, [...this.#tools.keys()]));
+    const refusal = refusalOf(order, this.isGated(call.name));
+    if (refusal !== null) return refused(refusal);
+    try {
+      const faults = await known.check(call.args);
+      if (faults.length > 0) return refused(invalidArgumentsText(call.name, faults));
+      // A copy: the tool may change its arguments, the thread's record of them stays.
+      const returned: unknown = await known.tool.execute(structuredClone(call.args) as never, {
+        threadId,
+        callId: call.id,
+      });
+      return { content: textOf(returned), status: 'success' };
+    } catch (error) {
+      this.#onFault?.(call.name, error);
+      return { content: failedText(call.name), status: 'error', threw: true };
+    }
+  }
+}
+
+/** The tools of an agent and the names among them do not fit. */
+export class ToolSettingsError extends Error {
+  override readonly name = 'ToolSettingsError';
+}
+
+function refused(content: string): CallResult {
+  return { content, status: 'error' };
+}
+
+function textOf(returned: unknown): string {
+  if (returned === undefined) return '';
+  return cleanText(typeof returned === 'string' ? returned : (JSON.stringify(returned) ?? ''));
+}
+
+function requireDistinct(tools: readonly Tool[]): void {
+  const names = tools.map(({ name }) => name);
+  const doubled = names.find((name, i) => names.indexOf(name) !== i);
+  if (doubled !== undefined) throw new ToolSettingsError(`two tools are named '${doubled}'`);
+}
+
+function requireKnown(gated: ReadonlySet<string>, tools: ReadonlyMap<string, unknown>): void {
+  const unknown = [...gated].filter((name) => !tools.has(name)).sort();
+  if (unknown.length === 0) return;
+  throw new ToolSettingsError(`tools_requiring_approval berisi tool tak dikenal: ${pythonList(unknown)}`);
+}
