@@ -35,23 +35,36 @@ export interface ReadOptions {
   read?: boolean;
 }
 
+/** Makes frames of the bytes of a stream, in whatever portions they come: inside a character, or between CR and LF. */
+export function frameReader(onFrame: (frame: Frame) => void): {
+  feed(bytes: Uint8Array): void;
+  text(): string;
+} {
+  // The stream's own mark is left to the parser, which drops it once (WHATWG HTML §9.2.5).
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const parser = createParser({ onEvent: onFrame });
+  let text = '';
+  return {
+    feed(bytes) {
+      const piece = decoder.decode(bytes, { stream: true });
+      text += piece;
+      parser.feed(piece);
+    },
+    text: () => text,
+  };
+}
+
 /** Opens `GET /api/v1/stream/sse` for a workflow. */
 export function readStream(gatewayUrl: string, id: string, options: ReadOptions = {}): Reader {
   const { query = '', headers = {}, onFrame, read = true } = options;
   const frames: Frame[] = [];
-  let text = '';
   let response: IncomingMessage | undefined;
-  const parser = createParser({
-    onEvent(frame) {
-      frames.push(frame);
-      onFrame?.(frame);
-    },
+  const reader = frameReader((frame) => {
+    frames.push(frame);
+    onFrame?.(frame);
   });
   const take = (res: IncomingMessage) => {
-    res.on('data', (chunk: string) => {
-      text += chunk;
-      parser.feed(chunk);
-    });
+    res.on('data', (chunk: Buffer) => reader.feed(chunk));
   };
   const url = `${gatewayUrl}/api/v1/stream/sse?workflow_id=${id}${query}`;
   const req: ClientRequest = request(url, {
@@ -62,7 +75,6 @@ export function readStream(gatewayUrl: string, id: string, options: ReadOptions 
     req.once('error', () => resolve('broken'));
     req.once('response', (res) => {
       response = res;
-      res.setEncoding('utf8');
       res.once('error', () => resolve('broken'));
       res.once('end', () => resolve('end'));
       if (read) take(res);
@@ -73,7 +85,7 @@ export function readStream(gatewayUrl: string, id: string, options: ReadOptions 
   return {
     status: () => response?.statusCode ?? 0,
     headers: () => response?.headers ?? {},
-    text: () => text,
+    text: reader.text,
     frames: () => frames,
     data: () => frames.filter(({ data }) => data.startsWith('{')).map(({ data }) => JSON.parse(data)),
     names,

@@ -37,7 +37,8 @@ export function openStream(
   const { key, headers = {}, version = '1.1', method = 'GET', read = true } = options;
   const socket = connect(port, '127.0.0.1');
   let text = '';
-  if (read) socket.on('data', (chunk) => (text += chunk.toString()));
+  socket.setEncoding('utf8');
+  if (read) socket.on('data', (chunk) => (text += chunk));
   const ended = new Promise<'end' | 'reset'>((resolve) => {
     socket.once('error', () => resolve('reset'));
     socket.once('end', () => resolve('end'));
