@@ -1,3 +1,4 @@
+export { BUILT_IN_TOOLS, type EmailSettings, type HttpToolSettings } from './approval-agent-settings.ts';
 export { type ChosenProvider, chosenProvider, OFFLINE } from './chosen-provider.ts';
 export { createLlmClient, type LlmClient, LlmServiceError } from './llm-client.ts';
 export { createLog, type Logger } from './log.ts';

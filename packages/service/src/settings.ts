@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ApprovalAgentSettings } from './approval-agent-settings.ts';
 import { type EnvironmentVariable, readYamlSettings, SettingsError } from './yaml-settings.ts';
 
 const host = z.string().min(1);
@@ -36,6 +37,7 @@ export const Settings = z.strictObject({
       url: url.default('http://127.0.0.1:8000'),
     })
     .prefault({}),
+  approval_agent: ApprovalAgentSettings.prefault({}),
   redis: z.strictObject({ url: url.default('redis://127.0.0.1:6379/0') }).prefault({}),
   temporal: z
     .strictObject({
@@ -94,6 +96,11 @@ export const ENVIRONMENT: EnvironmentVariable[] = [
   { name: 'LLM_SERVICE_HOST', path: ['llm_service', 'host'], type: 'text' },
   { name: 'LLM_SERVICE_PORT', path: ['llm_service', 'port'], type: 'number' },
   { name: 'LLM_SERVICE_URL', path: ['llm_service', 'url'], type: 'text' },
+  { name: 'APPROVAL_AGENT_HOST', path: ['approval_agent', 'host'], type: 'text' },
+  { name: 'APPROVAL_AGENT_PORT', path: ['approval_agent', 'port'], type: 'number' },
+  { name: 'APPROVAL_AGENT_SKIP_AUTH', path: ['approval_agent', 'skip_auth'], type: 'boolean' },
+  { name: 'APPROVAL_AGENT_ALLOWED_ORIGINS', path: ['approval_agent', 'allowed_origins'], type: 'list' },
+  { name: 'APPROVAL_AGENT_OUTBOX', path: ['approval_agent', 'email', 'outbox'], type: 'text' },
   { name: 'REDIS_URL', path: ['redis', 'url'], type: 'text' },
   { name: 'TEMPORAL_ADDRESS', path: ['temporal', 'address'], type: 'text' },
   { name: 'TEMPORAL_NAMESPACE', path: ['temporal', 'namespace'], type: 'text' },

@@ -48,6 +48,44 @@ describe('settings', () => {
     expect(faultOf('# comment\nreview:\n  max_rounds: 0\n')).toMatch(/^FILE:3: review\.max_rounds: .*>=1/);
   });
 
+  const tool = (lines: string) =>
+    `approval_agent:\n  tools:\n    - name: t\n      description: d\n      url: https://example.org/t\n      method: POST\n      approval: required\n${lines}`;
+
+  it.each([
+    [
+      '      parameters: { type: object }\n      aproval: never\n',
+      'FILE:9: approval_agent.tools.0.aproval: unknown setting',
+    ],
+    [
+      '      parameters: { type: string }\n',
+      "FILE:8: approval_agent.tools.0.parameters.type: arguments are an object: type must be 'object'",
+    ],
+    [
+      '      parameters:\n        type: object\n        properties:\n          a: { type: strng }\n',
+      'FILE:11: approval_agent.tools.0.parameters.properties.a.type: no JSON Schema: must be equal to one of the allowed values',
+    ],
+    [
+      '      parameters: { type: object, requird: [a] }\n',
+      'FILE:8: approval_agent.tools.0.parameters: no JSON Schema: strict mode: unknown keyword: "requird"',
+    ],
+  ])('P68 a misspelt setting of a tool stops the start with file and line: %s', (lines, expected) => {
+    expect(faultOf(tool(lines)).split('\n')[0]).toBe(expected);
+  });
+
+  it('a tool without its approval, with a name that exists, or a URL of another protocol is refused', () => {
+    const fault = faultOf(
+      tool('      parameters: { type: object }\n')
+        .replace('name: t', 'name: send_email')
+        .replace('https://', 'file://')
+        .replace('      approval: required\n', ''),
+    );
+    expect(fault).toMatch(/FILE:5: approval_agent\.tools\.0\.url: /);
+    expect(fault).toMatch(/approval_agent\.tools\.0\.approval: /);
+    expect(faultOf(tool('      parameters: { type: object }\n').replace('name: t', 'name: send_email'))).toBe(
+      'FILE:3: approval_agent.tools.0.name: a tool named send_email exists already',
+    );
+  });
+
   it('every fault is named, not only the first', () => {
     expect(faultOf('gateway:\n  port: x\nredis:\n  url: 5\n').split('\n')).toHaveLength(2);
   });
