@@ -1,0 +1,29 @@
+import { openApiDocument } from '@plangate/contracts/openapi';
+import { compile, type JSONSchema } from 'json-schema-to-typescript';
+
+/**
+ * The module that stands in for `src/wire.ts` in the published package: the shapes of the contracts as plain types,
+ * without zod. Made of the schemas of the OpenAPI document, which have the same names.
+ */
+export async function wireTypes(): Promise<string> {
+  const { components } = openApiDocument({ version: '0' });
+  const text = JSON.stringify(components['schemas']).replaceAll('#/components/schemas/', '#/definitions/');
+  const definitions = JSON.parse(text) as Record<string, JSONSchema>;
+  for (const schema of Object.values(definitions)) closeObjects(schema);
+  const root: JSONSchema = { title: 'Wire', type: 'object', additionalProperties: false, definitions };
+  return compile(root, 'Wire', {
+    bannerComment: '',
+    unreachableDefinitions: true,
+    unknownAny: true,
+    format: false,
+  });
+}
+
+/** A type without an index signature wherever the schema lists the properties: other ones are not known to callers. */
+function closeObjects(schema: unknown): void {
+  if (typeof schema !== 'object' || schema === null) return;
+  if ('properties' in schema && !('additionalProperties' in schema)) {
+    Object.assign(schema, { additionalProperties: false });
+  }
+  for (const part of Object.values(schema)) closeObjects(part);
+}

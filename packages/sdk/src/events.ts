@@ -1,0 +1,89 @@
+import { AWAY_SECONDS, Patience } from './http/patience.ts';
+import { pause } from './http/pause.ts';
+import { isPassing, retryDelayMs } from './http/retry.ts';
+import type { Transport } from './http/transport.ts';
+import { idOf, type TaskRef } from './ref.ts';
+import type { StreamEvent } from './stream/event.ts';
+import { follow } from './stream/follow.ts';
+
+/** Options of a stream. */
+export interface StreamOptions {
+  /** Ends the stream; its reason is thrown. */
+  signal?: AbortSignal | undefined;
+  /** The names of the events that are wanted, such as `PROGRESS` or `workflow.paused`; default: all. */
+  types?: readonly string[] | undefined;
+  /** Begins after this event, by its `id` or its `seq`; default: with the first. */
+  last_event_id?: string | number | undefined;
+  /** Longest silence in seconds before the connection counts as dead and is made again; default 30. */
+  silenceSeconds?: number | undefined;
+  /** How long the gateway may be away, once it was reached, before the stream gives up; default 300. */
+  awaySeconds?: number | undefined;
+}
+
+const SILENCE_SECONDS = 30;
+const CURSOR = /^\d{1,15}(-\d{1,15})?$/;
+
+/** Live events (`contract/plan-review.md` §3). */
+export class Events {
+  readonly #transport: Transport;
+  readonly #maxRetries: number;
+
+  /** @param maxRetries further attempts to reach the gateway at first */
+  constructor(transport: Transport, maxRetries: number) {
+    this.#transport = transport;
+    this.#maxRetries = maxRetries;
+  }
+
+  /**
+   * The events of a task, live, to its end: `for await (const event of plangate.events.stream(id))`. A connection
+   * that breaks is made again and goes on after the last event; each event comes once. Events that are no longer kept
+   * are reported as one `gap`. Leaving the loop closes the connection; no more is read than is taken.
+   * @throws {StatusError | ConnectionError} where the stream cannot be opened, or the gateway stays away
+   * @throws the reason of `signal` when it is aborted
+   * @throws {TypeError} for a `last_event_id` that is none
+   */
+  stream(task: TaskRef, options: StreamOptions = {}): AsyncGenerator<StreamEvent, void, undefined> {
+    const { types, signal: outer, silenceSeconds = SILENCE_SECONDS, awaySeconds = AWAY_SECONDS } = options;
+    const workflowId = idOf(task);
+    const lastEventId = readCursor(options.last_event_id);
+    const closed = new AbortController();
+    const signal = outer ? AbortSignal.any([outer, closed.signal]) : closed.signal;
+    const patience = new Patience(awaySeconds, signal);
+    const path = '/api/v1/stream/sse';
+    const query = { workflow_id: workflowId, types: types?.join(',') };
+    const open = async (after: string | null) => {
+      const headers: Record<string, string> = after === null ? {} : { 'Last-Event-ID': after };
+      for (let attempt = 0; ; attempt++) {
+        try {
+          return await this.#transport.open({ method: 'GET', path, query, headers }, signal);
+        } catch (error) {
+          if (patience.reached || attempt >= this.#maxRetries || !isPassing(error)) throw error;
+          await pause(retryDelayMs(error, attempt, Math.random()), signal);
+        }
+      }
+    };
+    return closing(
+      follow({ open, lastEventId, patience, silenceMs: silenceSeconds * 1_000, signal }),
+      closed,
+    );
+  }
+}
+
+/** Gives the connection up when the reader leaves, also while the stream is being opened. */
+async function* closing(
+  events: AsyncGenerator<StreamEvent, void, undefined>,
+  closed: AbortController,
+): AsyncGenerator<StreamEvent, void, undefined> {
+  try {
+    yield* events;
+  } finally {
+    closed.abort();
+  }
+}
+
+function readCursor(value: string | number | undefined): string | null {
+  if (value === undefined) return null;
+  const text = String(value);
+  if (CURSOR.test(text)) return text;
+  throw new TypeError(`last_event_id is neither the id of an event nor its number: ${text}`);
+}

@@ -1,0 +1,188 @@
+import type { ErrorBody } from '../wire.ts';
+import { ConnectionError, errorOf, PlangateError, TimeoutError } from './errors.ts';
+import { newIdempotencyKey } from './idempotency-key.ts';
+import { pause } from './pause.ts';
+import { isInProgress, isPassing, retryDelayMs } from './retry.ts';
+
+/** What the transport is made of; the client's options with their defaults filled in. */
+export interface TransportOptions {
+  baseUrl: string;
+  /** Sent with every request. */
+  credentials: () => Promise<Record<string, string>>;
+  fetch: typeof globalThis.fetch;
+  timeoutSeconds: number;
+  maxRetries: number;
+}
+
+/** Options of one call; they win over the client's. */
+export interface CallOptions {
+  /** Gives the call up; its reason is thrown. */
+  signal?: AbortSignal | undefined;
+  /** Longest wait for the answer in seconds, further attempts and the pauses between them included. */
+  timeoutSeconds?: number | undefined;
+  /** Further attempts after faults that pass; 0: none. */
+  maxRetries?: number | undefined;
+}
+
+/** Options of a call that changes something. */
+export interface ChangeOptions extends CallOptions {
+  /** Names this change, so that sending it again does it once; default: a new one for each call. */
+  idempotencyKey?: string | undefined;
+}
+
+/** One request of the API. */
+export interface Call {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  path: string;
+  query?: Record<string, string | number | boolean | undefined>;
+  headers?: Record<string, string>;
+  /** Sent as JSON. */
+  body?: unknown;
+}
+
+/** A success. */
+export interface Answer<T> {
+  body: T;
+  status: number;
+  headers: Headers;
+}
+
+/** Sends requests: credentials, time limit, further attempts, errors as classes. */
+export class Transport {
+  readonly #options: TransportOptions;
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The answer to a call, its JSON read.
+   * @throws {StatusError} where it is no success
+   * @throws {ConnectionError} where there is none
+   * @throws {TimeoutError} where there is none in time
+   */
+  async request<T>(call: Call, options: ChangeOptions = {}): Promise<Answer<T>> {
+    const { timeoutSeconds = this.#options.timeoutSeconds, maxRetries = this.#options.maxRetries } = options;
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), timeoutSeconds * 1_000);
+    const ends = performance.now() + timeoutSeconds * 1_000;
+    const signal = options.signal ? AbortSignal.any([options.signal, limit.signal]) : limit.signal;
+    const prepared = call.method === 'POST' ? withKey(call, options.idempotencyKey) : call;
+    try {
+      for (let attempt = 0; ; attempt++) {
+        try {
+          return await readAnswer<T>(await this.#send(prepared, signal));
+        } catch (error) {
+          if (signal.aborted || attempt >= maxRetries || !(isPassing(error) || isInProgress(error)))
+            throw error;
+          const delayMs = retryDelayMs(error, attempt, Math.random());
+          if (performance.now() + delayMs > ends) throw error;
+          await pause(delayMs, signal);
+        }
+      }
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      if (!limit.signal.aborted) throw error;
+      throw new TimeoutError(
+        `${describe(call)}: no answer within ${timeoutSeconds} s. It may have been done all the same: look, or send it again.`,
+        { cause: error },
+      );
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /**
+   * Opens an event stream, once; the body is the caller's to read.
+   * @throws {StatusError | ConnectionError} where it cannot be opened; the reason of the signal
+   */
+  async open(call: Call, signal: AbortSignal): Promise<Response> {
+    return this.#send({ ...call, headers: { Accept: 'text/event-stream', ...call.headers } }, signal);
+  }
+
+  async #send(call: Call, signal: AbortSignal): Promise<Response> {
+    const { method, body } = call;
+    const headers = { Accept: 'application/json', ...(await this.#options.credentials()), ...call.headers };
+    const response = await this.#fetch(call, {
+      method,
+      headers: body === undefined ? headers : { ...headers, 'Content-Type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal,
+    });
+    if (response.ok) return response;
+    const text = await response.text().catch(() => '');
+    throw errorOf({
+      status: response.status,
+      headers: response.headers,
+      body: errorBody(text),
+      request: describe(call),
+    });
+  }
+
+  async #fetch(call: Call, init: RequestInit & { signal: AbortSignal }): Promise<Response> {
+    try {
+      return await this.#options.fetch(this.#url(call), init);
+    } catch (error) {
+      init.signal.throwIfAborted();
+      throw new ConnectionError(
+        `${describe(call)}: Plangate at ${this.#options.baseUrl} cannot be reached (${reasonOf(error)}). Start it with \`npm start\`, or check baseUrl.`,
+        { cause: error },
+      );
+    }
+  }
+
+  #url({ path, query = {} }: Call): string {
+    const search = new URLSearchParams();
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined) search.set(name, String(value));
+    }
+    return `${this.#options.baseUrl}${path}${search.size > 0 ? `?${search}` : ''}`;
+  }
+}
+
+/** The same key in every attempt of one call. */
+function withKey(call: Call, key: string = newIdempotencyKey()): Call {
+  return { ...call, headers: { ...call.headers, 'Idempotency-Key': key } };
+}
+
+async function readAnswer<T>(response: Response): Promise<Answer<T>> {
+  const { status, headers } = response;
+  let text: string;
+  try {
+    text = await response.text();
+  } catch (error) {
+    throw new ConnectionError(`the connection broke off within the answer (${reasonOf(error)})`, {
+      cause: error,
+    });
+  }
+  if (text === '') return { body: undefined as T, status, headers };
+  try {
+    return { body: JSON.parse(text) as T, status, headers };
+  } catch (error) {
+    throw new PlangateError(`HTTP ${status} without JSON: what answers at baseUrl is not Plangate`, {
+      cause: error,
+    });
+  }
+}
+
+function errorBody(text: string): ErrorBody | null {
+  try {
+    const body: unknown = JSON.parse(text);
+    const isError = typeof body === 'object' && body !== null && 'error' in body && 'code' in body;
+    return isError ? (body as ErrorBody) : null;
+  } catch {
+    return null;
+  }
+}
+
+function describe({ method, path }: Call): string {
+  return `${method} ${path}`;
+}
+
+/** The fault below what `fetch` says: `ECONNREFUSED` instead of "fetch failed". */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  if (cause instanceof Error) return 'code' in cause && cause.code ? String(cause.code) : cause.message;
+  return error.message;
+}

@@ -1,0 +1,17 @@
+/** A task by its id, or by anything that names it: what `submit`, `get` and the review calls returned. */
+export type TaskRef = string | { task_id: string } | { workflow_id: string };
+
+/**
+ * The id that a reference names; the task's and its workflow's are the same.
+ * @throws {TypeError} where it names none
+ */
+export function idOf(ref: TaskRef): string {
+  const id = typeof ref === 'string' ? ref : 'task_id' in ref ? ref.task_id : ref?.workflow_id;
+  if (typeof id === 'string' && id !== '') return id;
+  throw new TypeError('a task id is needed, or an object with task_id or workflow_id');
+}
+
+/** The path of a task, or of something below it. */
+export function taskPath(ref: TaskRef, below = ''): string {
+  return `/api/v1/tasks/${encodeURIComponent(idOf(ref))}${below}`;
+}
