@@ -9,9 +9,14 @@ import type { ThreadState } from './state/thread-state.ts';
  * @throws {TurnRunningError} while calls of the turn are unanswered
  */
 export function checkMessage(state: ThreadState, message: unknown): asserts message is string {
-  if (typeof message !== 'string' || isBlank(message)) throw new EmptyMessageError();
+  requireText(message);
   if (state.phase === 'review') throw new ReviewPendingError();
   if (state.phase === 'tools') throw new TurnRunningError('chat');
+}
+
+/** @throws {EmptyMessageError} where nothing visible is said */
+export function requireText(message: unknown): asserts message is string {
+  if (typeof message !== 'string' || isBlank(message)) throw new EmptyMessageError();
 }
 
 /**

@@ -1,4 +1,4 @@
 /** Tools, the check of their arguments, and their one executor: for activities and for the in-process agent. */
 export { type ArgumentCheck, argumentCheck, jsonSchemaOf } from './check-arguments.ts';
 export { type CallContext, type CheckingSchema, defineTool, type Tool } from './tool.ts';
-export { ToolBox, type ToolBoxOptions, ToolSettingsError } from './tool-box.ts';
+export { AgentSettingsError, ToolBox, type ToolBoxOptions } from './tool-box.ts';

@@ -12,8 +12,6 @@ export interface ToolBoxOptions {
   tools: readonly Tool[];
   /** Names of the tools whose calls need a person. */
   toolsRequiringApproval: Iterable<string>;
-  /** Told of what a tool threw; the model and the caller of a turn learn only that it failed. */
-  onFault?: (tool: string, error: unknown) => void;
 }
 
 /** The tools of an agent, and the one place where they are run. */
@@ -22,15 +20,13 @@ export class ToolBox {
   readonly schemas: readonly ToolSchema[];
   readonly #tools: ReadonlyMap<string, { tool: Tool; check: ArgumentCheck }>;
   readonly #gated: ReadonlySet<string>;
-  readonly #onFault: ToolBoxOptions['onFault'];
 
-  /** @throws {ToolSettingsError} where a name is doubled or, among the gated ones, unknown */
-  constructor({ tools, toolsRequiringApproval, onFault }: ToolBoxOptions) {
+  /** @throws {AgentSettingsError} where a name is doubled or, among the gated ones, unknown */
+  constructor({ tools, toolsRequiringApproval }: ToolBoxOptions) {
     requireDistinct(tools);
     this.#tools = new Map(tools.map((tool) => [tool.name, { tool, check: argumentCheck(tool) }]));
     this.#gated = new Set(toolsRequiringApproval);
     requireKnown(this.#gated, this.#tools);
-    this.#onFault = onFault;
     this.schemas = tools.map(({ name, description, parameters }) => ({
       name,
       description,
@@ -46,8 +42,9 @@ export class ToolBox {
   /**
    * Executes a claimed call, or says why not. Never throws: whatever happens is the call's result. The gate is
    * asked again here, in front of the tool itself.
+   * @param onFault told of what the tool threw; the model learns only that it failed
    */
-  async execute(order: CallOrder, threadId: string): Promise<CallResult> {
+  async execute(order: CallOrder, threadId: string, onFault?: (error: unknown) => void): Promise<CallResult> {
     const { call } = order;
     const known = this.#tools.get(call.name);
     if (!known) return refused(unknownToolText(call.name, [...this.#tools.keys()]));
@@ -63,15 +60,15 @@ export class ToolBox {
       });
       return { content: textOf(returned), status: 'success' };
     } catch (error) {
-      this.#onFault?.(call.name, error);
+      onFault?.(error);
       return { content: failedText(call.name), status: 'error', threw: true };
     }
   }
 }
 
-/** The tools of an agent and the names among them do not fit. */
-export class ToolSettingsError extends Error {
-  override readonly name = 'ToolSettingsError';
+/** What an agent is built from does not fit together; it is not built. */
+export class AgentSettingsError extends Error {
+  override readonly name = 'AgentSettingsError';
 }
 
 function refused(content: string): CallResult {
@@ -86,11 +83,11 @@ function textOf(returned: unknown): string {
 function requireDistinct(tools: readonly Tool[]): void {
   const names = tools.map(({ name }) => name);
   const doubled = names.find((name, i) => names.indexOf(name) !== i);
-  if (doubled !== undefined) throw new ToolSettingsError(`two tools are named '${doubled}'`);
+  if (doubled !== undefined) throw new AgentSettingsError(`two tools are named '${doubled}'`);
 }
 
 function requireKnown(gated: ReadonlySet<string>, tools: ReadonlyMap<string, unknown>): void {
   const unknown = [...gated].filter((name) => !tools.has(name)).sort();
   if (unknown.length === 0) return;
-  throw new ToolSettingsError(`tools_requiring_approval berisi tool tak dikenal: ${pythonList(unknown)}`);
+  throw new AgentSettingsError(`tools_requiring_approval berisi tool tak dikenal: ${pythonList(unknown)}`);
 }
