@@ -3,7 +3,7 @@ import { connectRedis } from '@plangate/redis';
 import { localSource } from '@plangate/research/corpus';
 import { ReviewStore } from '@plangate/review/redis';
 import { configFile, createLlmClient, loadSettings, runService } from '@plangate/service';
-import { DraftStore, TaskStore } from '@plangate/tasks/redis';
+import { DraftStore, FindingStore, TaskStore } from '@plangate/tasks/redis';
 import { createActivities } from './activities/index.ts';
 import { openDocuments } from './documents.ts';
 import { startWorker } from './worker.ts';
@@ -22,6 +22,7 @@ await runService('orchestrator', async (log) => {
     reviews: new ReviewStore(redis),
     tasks: new TaskStore(redis),
     drafts: new DraftStore(redis),
+    findings: new FindingStore(redis),
     events: new EventLog(redis, { keep: settings.events.keep }),
     llm: createLlmClient(settings.llm_service.url, settings.models.timeout_seconds + LLM_MARGIN_SECONDS),
     source: localSource(await openDocuments(settings, log)),

@@ -7,7 +7,7 @@ import type { Parts } from './parts.ts';
 import type { WorkflowEnd } from './types.ts';
 
 /** Start and end of a task, and events in between; all of them may be tried again. */
-export function lifecycleActivities({ tasks, drafts, events, reviews, keepEventsSeconds }: Parts) {
+export function lifecycleActivities({ tasks, drafts, findings, events, reviews, keepEventsSeconds }: Parts) {
   return {
     /** The task is running from now on, announced once. */
     async beginTask(input: TaskInput): Promise<void> {
@@ -38,7 +38,7 @@ export function lifecycleActivities({ tasks, drafts, events, reviews, keepEvents
         keepEventsSeconds,
         afterEnd: () => letReviewGo(reviews, id),
       });
-      await drafts.remove(id);
+      await Promise.all([drafts.remove(id), findings.remove(id)]);
     },
   };
 

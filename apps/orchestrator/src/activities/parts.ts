@@ -2,7 +2,7 @@ import type { EventLog } from '@plangate/events/redis';
 import type { Source } from '@plangate/research';
 import type { ReviewStore } from '@plangate/review/redis';
 import type { LlmClient, Logger } from '@plangate/service';
-import type { DraftStore, TaskStore } from '@plangate/tasks/redis';
+import type { DraftStore, FindingStore, TaskStore } from '@plangate/tasks/redis';
 
 /** What the activities work with. */
 export interface Parts {
@@ -10,6 +10,7 @@ export interface Parts {
   reviews: ReviewStore;
   tasks: TaskStore;
   drafts: DraftStore;
+  findings: FindingStore;
   events: EventLog;
   llm: LlmClient;
   source: Source;

@@ -1,7 +1,6 @@
 import type { Question, ResearchMetadata, Round, TaskInput, WorkflowId } from '@plangate/contracts';
 import type { KeyedEvent } from '@plangate/events';
 import {
-  type Finding,
   finishReport,
   researchQuestion as lookUp,
   numberPassages,
@@ -19,7 +18,7 @@ const NOTHING_FITS = 'The documents hold nothing that fits this plan, so there i
 
 /** From the plan to the written report; each step may be tried again, its events appear once. */
 export function researchActivities(parts: Parts) {
-  const { llm, reviews, tasks, drafts, events, source, log } = parts;
+  const { llm, reviews, tasks, drafts, findings, events, source, log } = parts;
   return {
     /** The plan as questions. Where the model cannot divide it, its own lines are the questions. */
     async decomposePlan(input: TaskInput, plan: ChosenPlan): Promise<Question[]> {
@@ -27,7 +26,8 @@ export function researchActivities(parts: Parts) {
       return divide(input, plan);
     },
 
-    async researchQuestion(input: TaskInput, question: Question): Promise<Finding> {
+    /** Looks a question up; what it finds waits in the store for the report. */
+    async researchQuestion(input: TaskInput, question: Question): Promise<void> {
       const id = input.workflow_id as WorkflowId;
       await events.append(id, [
         step(question, 'AGENT_STARTED', question.text, {}),
@@ -36,7 +36,7 @@ export function researchActivities(parts: Parts) {
       const finding = await withHeartbeat(() =>
         lookUp(question, source, input.strategy, { signal: Context.current().cancellationSignal }),
       );
-      const { passages, searches } = finding;
+      const { passages, searches } = await findings.save(id, finding);
       const found = passages.map(({ id: passage_id, title, url }) => ({ passage_id, title, url }));
       await events.append(id, [
         step(question, 'TOOL_OBSERVATION', `${passages.length} passages found`, {
@@ -45,16 +45,20 @@ export function researchActivities(parts: Parts) {
         }),
         step(question, 'AGENT_COMPLETED', `Done: ${question.text}`, { passages: passages.length }),
       ]);
-      return finding;
     },
 
     /** Writes the report and checks every citation against its passage; the result waits as a draft for the end. */
-    async writeReport(input: TaskInput, plan: ChosenPlan, findings: Finding[]): Promise<WorkflowEnd> {
+    async writeReport(input: TaskInput, plan: ChosenPlan, questions: Question[]): Promise<WorkflowEnd> {
       verifyPlan(plan);
       const id = input.workflow_id as WorkflowId;
       const standing = await drafts.load(id);
       if (standing) return publish(parts, id, standing);
-      const { sections, byN } = numberPassages(findings);
+      const found = await findings.load(
+        id,
+        questions.map((question) => question.id),
+      );
+      if (!found) return { kind: 'research_failed', reason: 'what was found was lost' };
+      const { sections, byN } = numberPassages(found);
       await events.append(id, [agent(WRITER, 'AGENT_STARTED', 'Writing the report', { passages: byN.size })]);
       const written = byN.size === 0 ? null : await write(input, plan, sections);
       const finished = finishReport({
@@ -63,7 +67,7 @@ export function researchActivities(parts: Parts) {
         passages: byN,
         verify: input.strategy.enable_verification,
         enableCitations: input.enable_citations,
-        unanswered: findings
+        unanswered: found
           .filter(({ passages }) => passages.length === 0)
           .map(({ question }) => question.text),
       });

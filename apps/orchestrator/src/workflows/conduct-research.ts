@@ -1,5 +1,4 @@
 import type { NewEvent, Question, TaskInput } from '@plangate/contracts';
-import type { Finding } from '@plangate/research';
 import { isCancellation } from '@temporalio/workflow';
 import type { ChosenPlan, WorkflowEnd } from '../activities/index.ts';
 import { agents, stores } from './activities.ts';
@@ -8,7 +7,7 @@ import { reasonOf } from './lifecycle.ts';
 
 /**
  * From a plan to the report: questions, sources in parallel, writing, checked citations. Each step waits while the
- * task is paused; what a step found is kept by the history.
+ * task is paused; what a step found is kept by the store.
  */
 export async function conductResearch(
   input: TaskInput,
@@ -18,18 +17,17 @@ export async function conductResearch(
   try {
     const questions = await control.step(() => agents.decomposePlan(input, plan));
     await stores.announce(input.workflow_id, 'delegation', delegation(input, questions));
-    const findings = await answerAll(input, control, questions);
-    return await control.step(() => agents.writeReport(input, plan, findings));
+    await answerAll(input, control, questions);
+    return await control.step(() => agents.writeReport(input, plan, questions));
   } catch (error) {
     if (isCancellation(error)) throw error;
     return { kind: 'research_failed', reason: reasonOf(error) };
   }
 }
 
-/** Works on as many questions at a time as the strategy allows; findings come back in the questions' order. */
-async function answerAll(input: TaskInput, control: TaskControl, questions: Question[]): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  const queue = questions.entries();
+/** Works on as many questions at a time as the strategy allows. */
+async function answerAll(input: TaskInput, control: TaskControl, questions: Question[]): Promise<void> {
+  const queue = questions.values();
   let done = 0;
   let announced = Promise.resolve();
   const announce = (event: NewEvent, key: string) => {
@@ -37,15 +35,14 @@ async function answerAll(input: TaskInput, control: TaskControl, questions: Ques
     return announced;
   };
   const agent = async () => {
-    for (const [index, question] of queue) {
-      findings[index] = await control.step(() => agents.researchQuestion(input, question));
+    for (const question of queue) {
+      await control.step(() => agents.researchQuestion(input, question));
       done += 1;
       await announce(progress(done, questions.length), `progress:${done}`);
     }
   };
   const count = Math.min(input.strategy.max_concurrent_agents, questions.length);
   await Promise.all(Array.from({ length: count }, agent));
-  return findings;
 }
 
 function delegation(input: TaskInput, questions: Question[]): NewEvent {

@@ -1,5 +1,6 @@
 export { type Draft, DraftStore } from './drafts.ts';
 export { type EndTaskParts, endTask } from './end-task.ts';
+export { type Finding, FindingStore } from './findings.ts';
 export { type OwnerKeys, ownerKeys, taskKey } from './keys.ts';
 export type { OpenState, OpenTask } from './open-tasks.ts';
 export { type SessionPage, SessionStore } from './sessions.ts';

@@ -13,6 +13,11 @@ export function draftKey(id: WorkflowId): string {
   return `${taskKey(id)}:draft`;
 }
 
+/** What the questions of a running research have found: hash question id -> finding. */
+export function findingsKey(id: WorkflowId): string {
+  return `${taskKey(id)}:findings`;
+}
+
 /** The Redis names of what belongs to one owner; all share a slot, so that one script keeps them in step. */
 export interface OwnerKeys {
   /** ZSET of the owner's tasks: id -> created (ms). */

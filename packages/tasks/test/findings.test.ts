@@ -1,0 +1,36 @@
+import type { WorkflowId } from '@plangate/contracts';
+import { startRedis } from '@plangate/devstack';
+import { connectRedis } from '@plangate/redis';
+import type { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { FindingStore } from '../src/redis/index.ts';
+
+let server: Awaited<ReturnType<typeof startRedis>>;
+let redis: Redis;
+beforeAll(async () => {
+  server = await startRedis();
+  redis = connectRedis(server.url);
+  await vi.waitUntil(() => redis.status === 'ready');
+});
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+
+it('what each question found waits for the report, the first time counts, and it is gone after the end', async () => {
+  const findings = new FindingStore(redis);
+  const id = 'task-1' as WorkflowId;
+  const of = (n: number, text: string) => ({
+    question: { id: `q${n}`, text: 'Why?', terms: ['a'] },
+    passages: [{ id: 'p', title: 'T', url: 'file:t.md', source: 'local', text, heading: '' }],
+    searches: 1,
+  });
+  expect(await findings.save(id, of(1, '研'.repeat(100_000)))).toEqual(of(1, '研'.repeat(100_000)));
+  expect(await findings.save(id, of(1, 'tried again'))).toEqual(of(1, '研'.repeat(100_000)));
+  expect(await findings.load(id, ['q1', 'q2'])).toBeNull();
+  await findings.save(id, of(2, 'two'));
+  expect(await findings.load(id, ['q2', 'q1'])).toEqual([of(2, 'two'), of(1, '研'.repeat(100_000))]);
+  expect(await findings.load(id, [])).toEqual([]);
+  await findings.remove(id);
+  expect(await findings.load(id, ['q1'])).toBeNull();
+});
