@@ -3,7 +3,7 @@ import { type Frame, readStream } from '../test/support/sse.ts';
 /** A reader of an event stream that comes back after every break, strictly after the last id that it has seen. */
 export interface Following {
   /** Data of all frames over all connections, `done` left out. */
-  events: { seq: number; type: string }[];
+  events: { seq: number; type?: string }[];
   /** Resolves with the `done` frame. */
   done: Promise<void>;
   stop(): void;

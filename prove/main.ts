@@ -6,7 +6,7 @@ import { reportKills } from './kills/report.ts';
 import { proveKills } from './kills/run.ts';
 
 const USAGE = `npm run prove -- [--histories 10000] [--seed N] [--first N] [--repeat N] [--at-once N]
-npm run prove -- --kill [--runs 1000] [--seed N] [--first N] [--minutes N]`;
+npm run prove -- --kill [--runs 1000] [--seed N] [--first N] [--waves N] [--lives 16] [--minutes N] [--at-once 2]`;
 
 process.exitCode = await main();
 process.exit();
@@ -22,6 +22,8 @@ async function main(): Promise<number> {
       'at-once': { type: 'string' },
       kill: { type: 'boolean', default: false },
       runs: { type: 'string', default: '1000' },
+      waves: { type: 'string' },
+      lives: { type: 'string' },
       minutes: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
@@ -37,8 +39,11 @@ async function main(): Promise<number> {
       seed,
       runs: whole(values.runs),
       first: whole(values.first),
+      ...(values.waves === undefined ? {} : { waves: whole(values.waves) }),
+      ...(values.lives === undefined ? {} : { lives: whole(values.lives) }),
+      ...(values['at-once'] === undefined ? {} : { atOnce: whole(values['at-once']) }),
       ...(values.minutes === undefined ? {} : { milliseconds: whole(values.minutes) * 60_000 }),
-      onRun: (line) => console.log(`  ${line}`),
+      onWave: (line) => console.log(`  ${line}`),
     });
     console.log(reportKills(result));
     console.log(`load ${loadavg()[0]?.toFixed(2)}`);

@@ -10,7 +10,7 @@ const AT = '2026-01-15T10:30:00.000Z';
 
 it('a life whose answers, plans, events and audit agree has no problem', () => {
   const { life, after } = approvedLife();
-  expect(verify(life, after)).toEqual([]);
+  expect(verify(life, after, [])).toEqual([]);
 });
 
 it.each<[name: string, problem: string, fault: (life: Life, after: Aftermath) => void]>([
@@ -43,10 +43,20 @@ it.each<[name: string, problem: string, fault: (life: Life, after: Aftermath) =>
   ['an event that is lost', 'numbers of the events', (_, { events }) => events.splice(2, 1)],
   [
     'an approval that was announced twice',
-    'RESEARCH_PLAN_APPROVED came twice',
-    (_, { events }) => Object.assign(events[4]!, { type: 'RESEARCH_PLAN_APPROVED' }),
+    'events of the review: .*RESEARCH_PLAN_APPROVED,RESEARCH_PLAN_APPROVED',
+    (_, { events }) => Object.assign(events[5]!, { type: 'RESEARCH_PLAN_APPROVED' }),
   ],
-  ['two ends', 'terminal events', (_, { events }) => Object.assign(events[4]!, { type: 'WORKFLOW_FAILED' })],
+  [
+    'a feedback that was never announced',
+    'events of the review: RESEARCH_PLAN_READY,RESEARCH_PLAN_UPDATED',
+    (_, { events }) => Object.assign(events[2]!, { type: 'PROGRESS' }),
+  ],
+  [
+    'a report that came twice',
+    'LLM_OUTPUT came 2',
+    (_, { events }) => Object.assign(events[5]!, { type: 'LLM_OUTPUT' }),
+  ],
+  ['two ends', 'terminal events', (_, { events }) => Object.assign(events[5]!, { type: 'WORKFLOW_FAILED' })],
   [
     'an audit entry that was changed',
     'chain of the audit is broken',
@@ -56,12 +66,52 @@ it.each<[name: string, problem: string, fault: (life: Life, after: Aftermath) =>
   [
     'a reader who got an event twice',
     'a reader of the stream got',
-    ({ following }) => following.events.push({ seq: 5, type: 'X' }),
+    ({ following }) => following!.events.push({ seq: 5, type: 'X' }),
+  ],
+  [
+    'a reader who missed an event',
+    'a reader of the stream got',
+    ({ following }) => following!.events.splice(3, 1),
+  ],
+  [
+    'a plan that ran twice',
+    'decompose ran twice without a kill before it',
+    ({ calls }) => calls.push({ ...calls[0]!, from: 500, to: 510 }),
+  ],
+  [
+    'work on a plan that was not approved',
+    'ran another plan than the approved one',
+    ({ calls }) => Object.assign(calls[0]!, { prompt: promptOf('Plan 1') }),
+  ],
+  ['an approved plan that was not run', 'was not run', ({ calls }) => calls.splice(0)],
+  [
+    'work without an approval',
+    'ran although the review is rejected',
+    (_, { review }) => Object.assign(review, { status: 'rejected' }),
+  ],
+  [
+    'a deadline that came too early',
+    'timed out too early',
+    (_, { audit }) => Object.assign(audit[2]!, { action: 'time_out' }),
+  ],
+  [
+    'an end for another reason than the true one',
+    'the review is rejected, but the task TASK_STATUS_CANCELLED: task cancelled',
+    (_, { review, task }) => {
+      Object.assign(review, { status: 'rejected' });
+      Object.assign(task, { status: 'TASK_STATUS_CANCELLED', error: 'task cancelled: cancel 0.0' });
+    },
   ],
 ])('finds %s', (_name, problem, fault) => {
   const { life, after } = approvedLife();
   fault(life, after);
-  expect(verify(life, after).join('\n')).toMatch(new RegExp(problem));
+  expect(verify(life, after, []).join('\n')).toMatch(new RegExp(problem));
+});
+
+it('a plan that runs again after a kill has broken it off is no problem', () => {
+  const { life, after } = approvedLife();
+  life.calls.push({ ...life.calls[0]!, from: 500, to: 510 });
+  expect(verify(life, after, [{ part: 'orchestrator', at: 400, back: 450 }])).toEqual([]);
 });
 
 /** A review with one feedback, approved, and its task's end. */
@@ -75,22 +125,38 @@ function approvedLife(): { life: Life; after: Aftermath } {
     bound: true,
     status: 200,
     body: {},
+    from: 0,
+    to: 1,
   });
   const types = [
-    'WORKFLOW_STARTED',
-    'RESEARCH_PLAN_READY',
-    'REVIEW_USER_FEEDBACK',
-    'RESEARCH_PLAN_UPDATED',
-    'PROGRESS',
-    'RESEARCH_PLAN_APPROVED',
-    'WORKFLOW_COMPLETED',
-    'STREAM_END',
+    ...['WORKFLOW_STARTED', 'RESEARCH_PLAN_READY', 'REVIEW_USER_FEEDBACK', 'RESEARCH_PLAN_UPDATED'],
+    ...['RESEARCH_PLAN_APPROVED', 'REVIEW_REMINDER', 'DELEGATION'],
+    ...[1, 2].flatMap(() => [
+      'AGENT_STARTED',
+      'TOOL_INVOKED',
+      'TOOL_OBSERVATION',
+      'AGENT_COMPLETED',
+      'PROGRESS',
+    ]),
+    ...['AGENT_STARTED', 'AGENT_COMPLETED', 'LLM_OUTPUT', 'WORKFLOW_COMPLETED', 'STREAM_END'],
   ];
   const events = types.map((type, at) => ({ seq: at + 1, type })) as WorkflowEvent[];
   const life: Life = {
     id: 'task-1',
     query: 'q',
-    script: { timeoutSeconds: null, modelDelay: 0, people: [] },
+    script: {
+      submitAt: null,
+      timeoutSeconds: null,
+      delays: { first: 0, feedback: 0, research: 0 },
+      people: [],
+    },
+    submitted: { from: 0, to: 1, status: 200 },
+    calls: (['decompose', 'write'] as const).map((kind) => ({
+      kind,
+      prompt: promptOf(plan),
+      from: 2,
+      to: 3,
+    })),
     actions: [action('feedback', 'feedback 0.0'), action('approve', 'approve 0.1')],
     following: {
       events: events.slice(0, -1).map(({ seq, type }) => ({ seq, type })),
@@ -100,7 +166,9 @@ function approvedLife(): { life: Life; after: Aftermath } {
   };
   const review = {
     status: 'approved',
+    round: 2,
     version: 3,
+    expires_at: new Date(Date.parse(AT) + 60_000).toISOString(),
     current_plan: plan,
     plan_version: 2,
     plan_sha256: sha256(plan),
@@ -123,6 +191,10 @@ function approvedLife(): { life: Life; after: Aftermath } {
     created_at: AT,
   }));
   return { life, after: { task, review, versions, events, audit: auditOf(['open', 'feedback', 'approve']) } };
+}
+
+function promptOf(plan: string): string {
+  return `Approved plan:\n<data id="x">\n${plan}\n</data id="x">`;
 }
 
 function auditOf(actions: string[]): AuditEntry[] {

@@ -2,8 +2,11 @@ import type { AuditEntry, ReviewBody, TaskBody, WorkflowEvent } from '@plangate/
 import type { PlanVersion } from '@plangate/review';
 import { chainOf, wrongChains } from '../audit-chains.ts';
 import { sha256 } from '../sha256.ts';
+import { upTo } from './counting.ts';
 import type { Killable } from './killable.ts';
 import type { Action, Life } from './life.ts';
+import { wrongEvents } from './verify-events.ts';
+import { type Kill, wrongRuns } from './verify-runs.ts';
 
 /** What the service says of a review after its task's end. */
 export interface Aftermath {
@@ -14,7 +17,7 @@ export interface Aftermath {
   events: WorkflowEvent[];
 }
 
-export async function lookBack({ client }: Killable, { id }: Life): Promise<Aftermath> {
+export async function lookBack({ client }: Killable, id: string): Promise<Aftermath> {
   const read = async (suffix: string) => (await client.ask(`/api/v1/tasks/${id}${suffix}`)).json;
   const [task, review, audit, versions, events] = await Promise.all([
     read(''),
@@ -27,12 +30,13 @@ export async function lookBack({ client }: Killable, { id }: Life): Promise<Afte
 }
 
 /** What is wrong with the end of a life: `[]` where nothing was lost, doubled or made up. */
-export function verify(life: Life, after: Aftermath): string[] {
+export function verify(life: Life, after: Aftermath, kills: Kill[]): string[] {
   return [
     ...wrongEnd(life, after),
     ...lostAnswers(life, after),
     ...wrongRecords(after),
     ...wrongEvents(life, after),
+    ...wrongRuns(life, after, kills),
   ];
 }
 
@@ -63,8 +67,9 @@ const ENDS: Record<string, End> = {
 };
 
 /** The task ends as its review says, an approved one with the plan that was seen. */
-function wrongEnd({ actions, script }: Life, { task, review, events }: Aftermath): string[] {
+function wrongEnd(life: Life, { task, review, events, audit }: Aftermath): string[] {
   const problems: string[] = [];
+  const { actions, script } = life;
   const error = task.error ?? '';
   // A cancel after an approval ends the task as a cancel; any other end of the review stands.
   const cancelAsked = actions.some(({ kind, status }) => kind === 'cancel' && [202, 503, 0].includes(status));
@@ -76,13 +81,20 @@ function wrongEnd({ actions, script }: Life, { task, review, events }: Aftermath
   }
   const terminals = events.map(({ type }) => type).filter((type) => TERMINAL.includes(type));
   if (terminals.join() !== wanted.terminal) problems.push(`terminal events ${terminals.join()}`);
-  if (review.status === 'timed_out' && script.timeoutSeconds === null) problems.push('timed out too early');
+  const timedOut = audit.find(({ action, outcome }) => action === 'time_out' && outcome === 'accepted');
+  const tooEarly = timedOut && Date.parse(timedOut.at) < Date.parse(review.expires_at);
+  if (timedOut && (script.timeoutSeconds === null || tooEarly)) problems.push('timed out too early');
   if (review.status !== 'approved' || cancelledLater) return problems;
+  return [...problems, ...wrongResult(life, task, review)];
+}
+
+function wrongResult({ actions }: Life, task: TaskBody, review: ReviewBody): string[] {
+  const problems: string[] = [];
   const { plan_sha256 } = task.metadata as { plan_sha256?: string };
   if (plan_sha256 !== review.plan_sha256) problems.push(`ran ${plan_sha256}, approved ${review.plan_sha256}`);
   if (!task.result?.includes('[1]')) problems.push('the report has no citation');
   for (const { kind, bound, status, seen } of actions) {
-    if (kind !== 'approve' || !bound || status !== 200 || seen.status !== 'reviewing') continue;
+    if (kind !== 'approve' || !bound || status !== 200 || seen?.status !== 'reviewing') continue;
     // A 200 to somebody who approved late belongs to the approval that stands.
     if (seen.version + 1 === review.version && seen.plan_sha256 !== plan_sha256) {
       problems.push(`ran another plan than was seen: ${plan_sha256}`);
@@ -133,34 +145,4 @@ function wrongRecords({ audit, review, versions }: Aftermath): string[] {
   if (versions.some(({ text, sha256: hash }) => sha256(text) !== hash))
     problems.push('a plan has another hash');
   return problems;
-}
-
-const ONCE = [
-  'WORKFLOW_STARTED',
-  'RESEARCH_PLAN_READY',
-  'RESEARCH_PLAN_APPROVED',
-  'LLM_OUTPUT',
-  'STREAM_END',
-];
-
-/** The story is told once, without gaps, and a reader who came back after every break got just that. */
-function wrongEvents({ following }: Life, { events, review }: Aftermath): string[] {
-  const problems: string[] = [];
-  const types = events.map(({ type }) => type);
-  const numbers = events.map(({ seq }) => seq).join();
-  if (numbers !== upTo(events.length)) problems.push(`numbers of the events: ${numbers}`);
-  for (const type of ONCE) {
-    if (types.filter((other) => other === type).length > 1) problems.push(`${type} came twice`);
-  }
-  if (types.at(-1) !== 'STREAM_END') problems.push(`the last event is ${types.at(-1)}`);
-  if (review.status === 'approved' && !types.includes('RESEARCH_PLAN_APPROVED')) {
-    problems.push('the approval was not announced');
-  }
-  const got = following.events.map(({ seq }) => seq).join();
-  if (got !== upTo(events.length - 1)) problems.push(`a reader of the stream got ${got} of ${events.length}`);
-  return problems;
-}
-
-function upTo(last: number): string {
-  return Array.from({ length: last }, (_, at) => at + 1).join();
 }

@@ -23,6 +23,8 @@ export interface Model {
   on(query: string, reply: Reply): void;
   /** The calls for tasks with this query so far. */
   calls(query: string, kind?: ModelCall['kind']): ModelCall[];
+  /** Lets go of what was said of these tasks, for suites with very many. */
+  forget(queries: ReadonlySet<string>): void;
   stop(): Promise<void>;
 }
 
@@ -48,7 +50,7 @@ export const brokenModel: Step = { do: 'json', status: 401, body: { error: { mes
 export async function startModel(): Promise<Model> {
   const provider = await startScriptedProvider();
   const replies = new Map<string, Reply>();
-  const calls: ModelCall[] = [];
+  let calls: ModelCall[] = [];
   provider.script(async (recorded) => {
     const call = readCall(recorded);
     calls.push(call);
@@ -59,6 +61,11 @@ export async function startModel(): Promise<Model> {
     on: (query, reply) => void replies.set(query, reply),
     calls: (query, kind) =>
       calls.filter((call) => call.query === query && (kind === undefined || call.kind === kind)),
+    forget(queries) {
+      for (const query of queries) replies.delete(query);
+      calls = calls.filter(({ query }) => !queries.has(query));
+      provider.calls.length = 0;
+    },
     stop: () => provider.stop(),
   };
 }

@@ -1,0 +1,139 @@
+import type { WorkflowId } from '@plangate/contracts';
+import { reviewKeys } from '@plangate/review/redis';
+import { OPEN_TASKS } from '../../packages/tasks/src/redis/keys.ts';
+import { until } from '../../test/support/until.ts';
+import { type Killable, LOCK_SECONDS } from './killable.ts';
+import { type Life, pause } from './life.ts';
+import { type Aftermath, lookBack, verify } from './verify.ts';
+import type { Kill } from './verify-runs.ts';
+
+/** What became of a life; `after` is null where no task came of its submission, or it never ended. */
+export interface Settled {
+  life: Life;
+  after: Aftermath | null;
+  problems: string[];
+}
+
+/** Longest waits in milliseconds once everything is back: for the end of a task, and until a decision is known. */
+const SETTLE_MS = 60_000;
+const DELIVER_MS = 30_000;
+/** A lock that its holder took to the grave is gone after its lifetime; looking takes a little, too. */
+const LOCK_MS = LOCK_SECONDS * 1_000 + 1_000;
+const RECONNECT_MS = 3_000;
+/** Many lives are looked at side by side: looking must not be what keeps the product busy. */
+const LOOK_EVERY_MS = 250;
+
+/** Takes a review to its end, where one that is still open must be usable, and looks back on its whole life. */
+export async function settle(product: Killable, life: Life, kills: Kill[]): Promise<Settled> {
+  let after: Aftermath | null = null;
+  try {
+    // The gateway comes back to a Redis that was killed within a second.
+    await within(RECONNECT_MS, 'the gateway has no store', async () => {
+      const answer = await product.client.ask('/api/v1/tasks?limit=1').catch(() => null);
+      return answer?.status === 200;
+    });
+    life.id ??= await findByQuery(product, life.query);
+    const { id } = life;
+    if (id === null) return { life, after, problems: wrongAbsence(life) };
+    const problems = await finish(product, life, id as WorkflowId);
+    await within(5_000, 'the stream does not end', () =>
+      Promise.race([
+        (life.following?.done ?? Promise.resolve()).then(() => true),
+        pause(50).then(() => false),
+      ]),
+    );
+    after = await lookBack(product, id);
+    const isUnstarted = after.task.error === 'task could not be started';
+    if (isUnstarted) return { life, after: null, problems: wrongAbsence(life) };
+    return { life, after, problems: told(life, after, [...problems, ...verify(life, after, kills)]) };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { life, after, problems: told(life, after, [reason]) };
+  } finally {
+    life.following?.stop();
+  }
+}
+
+/** Tasks that are still looked after although all have ended. */
+export async function leftovers({ redis }: Killable): Promise<string[]> {
+  try {
+    await within(10_000, 'tasks:open is not empty', async () => (await redis.zcard(OPEN_TASKS)) === 0);
+    return [];
+  } catch (error) {
+    return [`${(error as Error).message}: ${await redis.zrange(OPEN_TASKS, '0', '-1')}`];
+  }
+}
+
+/** A task whose submission got no answer may be there all the same. */
+async function findByQuery({ client }: Killable, query: string): Promise<string | null> {
+  const { json } = await client.ask('/api/v1/tasks?limit=100');
+  return json.tasks.find((task: { query: string }) => task.query === query)?.task_id ?? null;
+}
+
+/** What was refused, or broke off before anything was kept, has done nothing. */
+function wrongAbsence({ submitted, calls, query }: Life): string[] {
+  return [
+    ...(submitted.status === 200 ? [`${query}: submitted, but not started`] : []),
+    ...(calls.length > 0 ? [`${query}: not submitted, but the model was asked`] : []),
+  ];
+}
+
+async function finish(product: Killable, life: Life, id: WorkflowId): Promise<string[]> {
+  const { client, redis } = product;
+  const { lock, review } = reviewKeys(id);
+  const problems: string[] = [];
+  await within(LOCK_MS, 'the lock is left behind', () => redis.exists(lock).then((held) => held === 0));
+  const ended = async () => (await client.ask(`/api/v1/tasks/${id}`)).json?.completed_at != null;
+  const look = () => client.ask(`/api/v1/tasks/${id}/review?wait=0`);
+  let seen = await look();
+  await within(SETTLE_MS, 'there is neither a review nor an end', async () => {
+    seen = await look();
+    return seen.status === 200 || (await ended());
+  });
+  if (seen.json?.status === 'reviewing') {
+    const from = Date.now();
+    const { status, json: body, text: said } = await client.approve(id, `"${seen.json.version}"`);
+    const text = 'approve at the end';
+    life.actions.push({
+      kind: 'approve',
+      text,
+      seen: seen.json,
+      bound: true,
+      status,
+      body,
+      from,
+      to: Date.now(),
+    });
+    // Its deadline may have come first.
+    const closed = status === 409 && body.code === 'review_closed';
+    if (status !== 200 && !closed) problems.push(`an open review is not usable: ${said}`);
+  }
+  await within(
+    DELIVER_MS,
+    'the decision is not delivered',
+    async () => (await redis.hget(review, 'undelivered')) === null,
+  );
+  await within(SETTLE_MS, 'the task does not end', ended);
+  return problems;
+}
+
+/** The problems of a life and, where there are some, what was done and told in it. */
+function told({ id, submitted, actions }: Life, after: Aftermath | null, problems: string[]): string[] {
+  if (problems.length === 0) return [];
+  const zero = submitted.from;
+  const done = actions.map(
+    ({ text, seen, bound, status, body, from, to }) =>
+      `    ${from - zero}..${to - zero} ms ${text} at ${bound ? '' : 'unbound '}v${seen?.version ?? 0} -> ` +
+      `${status} ${body?.code ?? body?.message ?? body?.status ?? ''}`,
+  );
+  const events = (after?.events ?? []).map(
+    ({ seq, type, timestamp }) => `${seq} ${type} ${Date.parse(timestamp) - zero}`,
+  );
+  return [...problems.map((problem) => `${id}: ${problem}`), ...done, `    events: ${events.join(', ')}`];
+}
+
+async function within(limitMs: number, otherwise: string, holds: () => Promise<boolean>): Promise<void> {
+  await until(() => holds().catch(() => false), limitMs, LOOK_EVERY_MS).catch(() => {
+    throw new Error(`${otherwise} within ${limitMs} ms`);
+  });
+}
