@@ -130,7 +130,7 @@ describe('time-out', () => {
     expect([status, json.error]).toEqual([400, 'deadline is more than 30 days away']);
   });
 
-  test('people are reminded at half of the wait and at four fifths', async () => {
+  test('P04 people are reminded at half of the wait and at four fifths', async () => {
     const { id } = await opened({ review_timeout: 5 });
     await product.ended(id);
     const reminders = (await product.events(id)).filter(({ type }) => type === 'REVIEW_REMINDER');

@@ -48,7 +48,7 @@ async function openReview(query: string, context: Record<string, unknown> = {}):
 
 describe('while Temporal is away', () => {
   test(
-    'approve, reject and cancel are recorded in time, and delivered by themselves when it is back',
+    'P09 approve, reject and cancel are recorded in time, and delivered by themselves when it is back',
     TIMEOUT,
     async () => {
       const [approved, rejected, cancelled] = (await Promise.all(

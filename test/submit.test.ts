@@ -96,7 +96,7 @@ const timeouts = read<TimeoutCase>('review-timeout').map((row) => ({ name: JSON.
 
 describe('review_timeout', () => {
   test.each(timeouts.filter(({ error }) => !error))(
-    '$name is honoured',
+    'P04 $name is honoured',
     async ({ value, absent, seconds }) => {
       const context = { require_review: true, ...(absent ? {} : { review_timeout: value }) };
       const { json } = await submit({ query: 'How long?', context });
@@ -107,14 +107,17 @@ describe('review_timeout', () => {
     },
   );
 
-  test.each(timeouts.filter(({ error }) => error))('$name is refused, never clamped', async ({ value }) => {
-    for (const context of [{ require_review: true, review_timeout: value }, { review_timeout: value }]) {
-      expect(await refusal({ query: 'How long?', context })).toEqual([
-        400,
-        'review_timeout out of range (1..2592000)',
-      ]);
-    }
-  });
+  test.each(timeouts.filter(({ error }) => error))(
+    'P04 $name is refused, never clamped',
+    async ({ value }) => {
+      for (const context of [{ require_review: true, review_timeout: value }, { review_timeout: value }]) {
+        expect(await refusal({ query: 'How long?', context })).toEqual([
+          400,
+          'review_timeout out of range (1..2592000)',
+        ]);
+      }
+    },
+  );
 });
 
 describe('fields', () => {

@@ -162,7 +162,7 @@ describe('decisions', () => {
     expect(decide(situation(state), approve('99'))).toMatchObject({ ok: true, transition: null });
   });
 
-  it('a stale approve is 409 with the text for plans and the current version', () => {
+  it('P100 a stale approve is 409 with the text for plans and the current version', () => {
     expect(refusal(opened(), approve('9'))).toEqual({
       status: 409,
       error: 'Conflict: plan has been updated. Please review the latest version.',
@@ -176,7 +176,7 @@ describe('decisions', () => {
     });
   });
 
-  it('an approve without If-Match stays bound to the plan that it was first decided on', () => {
+  it('P87 an approve without If-Match stays bound to the plan that it was first decided on', () => {
     const bound = { ...approve(), boundTo: 'b'.repeat(64) } as Parameters<typeof decide>[1];
     expect(refusal(opened(), bound)).toMatchObject({ status: 409 });
   });

@@ -68,15 +68,18 @@ interface TimeoutCase {
 }
 
 describe('review_timeout', () => {
-  test.each(cases('review-timeout.json') as TimeoutCase[])('$value', ({ value, absent, seconds, error }) => {
-    const context = { require_review: true, ...(absent ? {} : { review_timeout: value }) };
-    if (error) {
-      expect(refused({ query: 'q', context })).toBe('review_timeout out of range (1..2592000)');
-      expect(refused({ query: 'q', context: { review_timeout: value } })).toContain('review_timeout');
-    } else {
-      expect(accepted({ query: 'q', context }).review).toEqual({ timeoutSeconds: seconds, maxRounds: 10 });
-    }
-  });
+  test.each(cases('review-timeout.json') as TimeoutCase[])(
+    'P04 $value',
+    ({ value, absent, seconds, error }) => {
+      const context = { require_review: true, ...(absent ? {} : { review_timeout: value }) };
+      if (error) {
+        expect(refused({ query: 'q', context })).toBe('review_timeout out of range (1..2592000)');
+        expect(refused({ query: 'q', context: { review_timeout: value } })).toContain('review_timeout');
+      } else {
+        expect(accepted({ query: 'q', context }).review).toEqual({ timeoutSeconds: seconds, maxRounds: 10 });
+      }
+    },
+  );
 
   it('takes its default and its limit from the settings', () => {
     const limits = { defaultTimeoutSeconds: 5, maxTimeoutSeconds: 60, maxRounds: 2 };

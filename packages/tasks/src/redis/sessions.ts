@@ -1,4 +1,5 @@
 import { type Owner, WorkflowId } from '@plangate/contracts';
+import { redisNow } from '@plangate/redis';
 import type { Redis } from 'ioredis';
 import { SessionRecord, type SessionWithTasks } from '../sessions.ts';
 import { KEEP_SECONDS } from './keep.ts';
@@ -25,18 +26,18 @@ export interface SessionPage {
 export class SessionStore {
   readonly #redis: Redis;
   readonly #keepSeconds: number;
-  readonly #now: () => Date;
+  readonly #now: (() => Date) | undefined;
 
   constructor(redis: Redis, options: SessionStoreOptions = {}) {
     this.#redis = redis;
     this.#keepSeconds = options.keepSeconds ?? KEEP_SECONDS;
-    this.#now = options.now ?? (() => new Date());
+    this.#now = options.now;
   }
 
   /** The owner's sessions, the one used last first, with the count of all. */
   async list(owner: Owner, { limit, offset }: { limit: number; offset: number }): Promise<SessionPage> {
     const { sessions } = ownerKeys(owner);
-    await pruneSessions(this.#redis, owner, this.#expiredBefore());
+    await pruneSessions(this.#redis, owner, await this.#expiredBefore());
     const [ids, totalCount] = await Promise.all([
       this.#redis.zrevrange(sessions, offset, offset + limit - 1),
       this.#redis.zcard(sessions),
@@ -47,14 +48,14 @@ export class SessionStore {
 
   /** A session with its tasks; null where this owner has none of this id. */
   async load(owner: Owner, sessionId: string): Promise<SessionWithTasks | null> {
-    await pruneSession(this.#redis, owner, sessionId, this.#expiredBefore());
+    await pruneSession(this.#redis, owner, sessionId, await this.#expiredBefore());
     return this.#read(owner, sessionId);
   }
 
   /** Ids of a session's tasks, oldest first; null where this owner has no such session. */
   async taskIds(owner: Owner, sessionId: string): Promise<WorkflowId[] | null> {
     const keys = ownerKeys(owner);
-    await pruneSession(this.#redis, owner, sessionId, this.#expiredBefore());
+    await pruneSession(this.#redis, owner, sessionId, await this.#expiredBefore());
     const [exists, ids] = await Promise.all([
       this.#redis.exists(keys.session(sessionId)),
       this.#redis.zrange(keys.sessionTasks(sessionId), '0', '-1'),
@@ -65,7 +66,9 @@ export class SessionStore {
   /** @returns false where this owner has no such session */
   async rename(owner: Owner, sessionId: string, title: string): Promise<boolean> {
     const key = ownerKeys(owner).session(sessionId);
-    return (await scripts.renameSession(this.#redis, [key], [title, this.#now().toISOString()])) === 1;
+    return (
+      (await scripts.renameSession(this.#redis, [key], [title, (await this.#time()).toISOString()])) === 1
+    );
   }
 
   /** Takes a session off the owner's list; its tasks stay what they are. The same again changes nothing. */
@@ -93,7 +96,12 @@ export class SessionStore {
     return { session: session.data, tasks };
   }
 
-  #expiredBefore(): number {
-    return this.#now().getTime() - this.#keepSeconds * 1_000;
+  /** The clock of the records. */
+  async #time(): Promise<Date> {
+    return this.#now?.() ?? new Date(await redisNow(this.#redis));
+  }
+
+  async #expiredBefore(): Promise<number> {
+    return (await this.#time()).getTime() - this.#keepSeconds * 1_000;
   }
 }
