@@ -11,13 +11,18 @@ export async function wireTypes(): Promise<string> {
   const definitions = JSON.parse(text) as Record<string, JSONSchema>;
   for (const schema of Object.values(definitions)) closeObjects(schema);
   const root: JSONSchema = { title: 'Wire', type: 'object', additionalProperties: false, definitions };
-  return compile(root, 'Wire', {
+  const types = await compile(root, 'Wire', {
     bannerComment: '',
     unreachableDefinitions: true,
     unknownAny: true,
     format: false,
   });
+  return types.replace(PROVENANCE, '');
 }
+
+/** What the compiler notes above every type, without saying anything of it. */
+const PROVENANCE =
+  /\/\*\*\n \* This interface was referenced by `Wire`'s JSON-Schema\n \* via the `definition` "\w+"\.\n \*\/\n/g;
 
 /** A type without an index signature wherever the schema lists the properties: other ones are not known to callers. */
 function closeObjects(schema: unknown): void {

@@ -7,7 +7,8 @@ export type TaskRef = string | { task_id: string } | { workflow_id: string };
  */
 export function idOf(ref: TaskRef): string {
   const id = typeof ref === 'string' ? ref : 'task_id' in ref ? ref.task_id : ref?.workflow_id;
-  if (typeof id === 'string' && id !== '') return id;
+  // Dots alone would be taken for a step in the path.
+  if (typeof id === 'string' && /[^.]/.test(id)) return id;
   throw new TypeError('a task id is needed, or an object with task_id or workflow_id');
 }
 

@@ -1,4 +1,4 @@
-import { ConnectionError } from '../http/errors.ts';
+import { PlangateError } from '../http/errors.ts';
 import type { Patience } from '../http/patience.ts';
 import type { StreamEvent } from './event.ts';
 import { type Frame, readFrames } from './frames.ts';
@@ -50,13 +50,13 @@ export async function* follow(parts: FollowParts): AsyncGenerator<StreamEvent, v
         signal.throwIfAborted();
         const next = await nextFrame(frames, signal);
         if (next === null) break;
+        if (next.event === 'done') return;
         const { id } = next;
         if (id !== undefined && id !== '') {
           if (!seen.add(id)) continue;
           lastEventId = id;
         }
         patience.progress();
-        if (next.event === 'done') return;
         const event = eventOf(next);
         if (event) yield event;
       }
@@ -91,7 +91,7 @@ function eventOf({ event, id, data }: Frame): StreamEvent | null {
 function requireStream({ headers }: Response): void {
   const type = headers.get('content-type') ?? '';
   if (type.startsWith('text/event-stream')) return;
-  throw new ConnectionError(
+  throw new PlangateError(
     `no event stream, but ${type || 'nothing'}: what answers at baseUrl is not Plangate`,
   );
 }
