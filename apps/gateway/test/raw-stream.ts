@@ -10,8 +10,10 @@ export interface Frame {
 /** What a client sees of a stream, byte by byte. */
 export interface RawStream {
   socket: Socket;
-  /** All bytes so far. */
+  /** The head and the body so far; chunks are put together. */
   text(): string;
+  /** True once the body is complete, where it is chunked: its last chunk has come. */
+  complete(): boolean;
   status(): number;
   head(): string;
   /** Frames with data; comments and `retry` are left out. */
@@ -36,9 +38,8 @@ export function openStream(
 ): RawStream {
   const { key, headers = {}, version = '1.1', method = 'GET', read = true } = options;
   const socket = connect(port, '127.0.0.1');
-  let text = '';
-  socket.setEncoding('utf8');
-  if (read) socket.on('data', (chunk) => (text += chunk));
+  const answer = readAnswer();
+  if (read) socket.on('data', answer.feed);
   const ended = new Promise<'end' | 'reset'>((resolve) => {
     socket.once('error', () => resolve('reset'));
     socket.once('end', () => resolve('end'));
@@ -48,25 +49,60 @@ export function openStream(
   socket.write(
     `${method} ${path} HTTP/${version}\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`,
   );
-  const split = () => {
-    const at = text.indexOf('\r\n\r\n');
-    return at < 0 ? { head: text, body: '' } : { head: text.slice(0, at), body: text.slice(at + 4) };
-  };
+  const text = () => answer.head() + answer.body();
   return {
     socket,
     ended,
-    text: () => text,
-    head: () => split().head,
-    status: () => Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0),
+    text,
+    complete: answer.complete,
+    head: () => answer.head().trimEnd(),
+    status: () => Number(/^HTTP\/1\.1 (\d{3})/.exec(answer.head())?.[1] ?? 0),
     frames: () =>
-      split()
-        .body.split('\n\n')
+      answer
+        .body()
+        .split('\n\n')
         .slice(0, -1)
         .map(parseFrame)
         .filter(({ data }) => data !== undefined),
-    has: (part) => until(() => text.includes(part)),
+    has: (part) => until(() => text().includes(part)),
     close: () => socket.destroy(),
   };
+}
+
+/** Takes the bytes of one answer as they come; a chunked body is put together (RFC 9112 §7.1). */
+function readAnswer() {
+  const decoder = new TextDecoder();
+  let rest = Buffer.alloc(0);
+  let head = '';
+  let body = '';
+  let complete = false;
+
+  function takeChunk(): boolean {
+    const line = rest.indexOf('\r\n');
+    const size = line < 0 ? Number.NaN : Number.parseInt(rest.subarray(0, line).toString(), 16);
+    const end = line + 2 + size;
+    if (Number.isNaN(size) || end + 2 > rest.length) return false;
+    body += decoder.decode(rest.subarray(line + 2, end), { stream: true });
+    rest = rest.subarray(end + 2);
+    complete = size === 0;
+    return !complete;
+  }
+
+  function feed(bytes: Buffer): void {
+    rest = Buffer.concat([rest, bytes]);
+    if (head === '') {
+      const at = rest.indexOf('\r\n\r\n');
+      if (at < 0) return;
+      head = rest.subarray(0, at + 4).toString();
+      rest = rest.subarray(at + 4);
+    }
+    if (/^transfer-encoding: chunked\r$/im.test(head)) while (takeChunk());
+    else {
+      body += decoder.decode(rest, { stream: true });
+      rest = Buffer.alloc(0);
+    }
+  }
+  return { feed, head: () => head, body: () => body, complete: () => complete };
 }
 
 function parseFrame(text: string): Frame {

@@ -71,12 +71,12 @@ describe('a stream', () => {
       'cache-control: no-cache, no-transform',
       'x-accel-buffering: no',
       'connection: close',
+      'transfer-encoding: chunked',
       'access-control-allow-origin: *',
     ]) {
       expect(head).toContain(line);
     }
-    for (const name of ['content-encoding', 'transfer-encoding', 'content-length'])
-      expect(head).not.toContain(name);
+    for (const name of ['content-encoding', 'content-length']) expect(head).not.toContain(name);
   });
 
   test('P113 the first event arrives without waiting for others', async () => {
@@ -105,6 +105,20 @@ describe('a stream', () => {
       id: expect.stringMatching(/^\d+-5$/),
     });
     expect(JSON.parse(events[0]!.data!)).toMatchObject({ workflow_id: id, seq: 1, stream_id: events[0]!.id });
+  });
+
+  test('only done completes the body: a stream that is broken off is no whole answer for any client', async () => {
+    const { id } = await finished();
+    const whole = open(id);
+    await whole.ended;
+    expect([whole.frames().at(-1)?.event, whole.complete()]).toEqual(['done', true]);
+
+    const { task_id: running } = await rig.task();
+    const stopping = await startRig({ redis: rig.redisServer });
+    const broken = open(running, { to: stopping });
+    await broken.has('retry: 2000');
+    await stopping.stop();
+    expect([await broken.ended, broken.complete()]).toEqual(['reset', false]);
   });
 
   test('P115 two subscribers both get every event', async () => {
@@ -325,7 +339,7 @@ describe('limits', () => {
     first.socket.write(stream);
     expect(await first.ended).toBe('end');
     expect(first.text().match(/HTTP\/1\.1 200/g)).toHaveLength(2);
-    expect(first.text().endsWith('data: [DONE]\n\n')).toBe(true);
+    expect(first.text().endsWith('data: [DONE]\n\n\r\n0\r\n\r\n')).toBe(true);
   });
 
   test('a reader that takes nothing is broken off by a reset, and gets everything when it resumes', async () => {

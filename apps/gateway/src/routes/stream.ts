@@ -6,6 +6,7 @@ import { CONNECTED, type Cursor, parseCursor, typeFilter } from '@plangate/event
 import { HttpError, noteWorkflow, principalOf } from '@plangate/http';
 import { keysOf } from '@plangate/redis';
 import type { GatewayParts } from '../parts.ts';
+import { bodyPart } from '../streams/body-part.ts';
 import type { OpenStreams } from '../streams/open-streams.ts';
 import { EventStream } from '../streams/stream.ts';
 import { queryOf } from './request.ts';
@@ -56,9 +57,9 @@ export function streamRoute(parts: GatewayParts, streams: OpenStreams) {
     res.once('close', leave);
     sendHead(res);
     socket.setKeepAlive(true);
-    socket.write(CONNECTED(request.workflowId));
+    socket.write(bodyPart(res, CONNECTED(request.workflowId)));
     if (end.gone) {
-      socket.write(DONE);
+      socket.write(bodyPart(res, DONE));
       res.end();
       return;
     }
@@ -109,7 +110,10 @@ function readRequest(req: IncomingMessage): StreamRequest {
   return { workflowId, types: query.get('types') ?? '', header, query: asked, after };
 }
 
-/** The body ends with the connection, in every version of HTTP: so a reset is the only other end. */
+/**
+ * The body is chunked, so that a connection which ends without the last chunk, because the process was killed, is no
+ * clean end for any client. HTTP/1.0 has no chunks: there the body ends with the connection.
+ */
 function sendHead(res: ServerResponse): void {
   res.statusCode = 200;
   res.setHeader('Content-Type', 'text/event-stream');
@@ -117,5 +121,6 @@ function sendHead(res: ServerResponse): void {
   res.setHeader('X-Accel-Buffering', 'no');
   res.setHeader('Connection', 'close');
   res.useChunkedEncodingByDefault = false;
+  if (res.req.httpVersion === '1.1') res.setHeader('Transfer-Encoding', 'chunked');
   res.flushHeaders();
 }

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { EventType } from '@plangate/contracts';
 import { type Cursor, encodeGap, PING, RETRY } from '@plangate/events';
 import type { Delivery, EventHub, SubscriptionHandle } from '@plangate/events/redis';
+import { bodyPart } from './body-part.ts';
 
 /** How long the last `retry` of a broken stream may take to leave, in milliseconds. */
 const LAST_WORD_MS = 500;
@@ -33,7 +34,7 @@ export class EventStream {
   #stuckAt = -1;
   #closed = false;
 
-  /** @param res its head is sent and its body is not framed: the connection's end ends it */
+  /** @param res its head is sent, nothing of its body was written through it */
   constructor(res: ServerResponse, socket: Socket, options: StreamOptions) {
     this.#res = res;
     this.#socket = socket;
@@ -43,7 +44,7 @@ export class EventStream {
     this.#subscription = options.hub.subscribe(options.workflowId, {
       after: options.after,
       onEvents: (batch) => this.#send(batch),
-      onGap: (gap) => void this.#socket.write(encodeGap(gap)),
+      onGap: (gap) => void this.#write(encodeGap(gap)),
       onLost: (error) => {
         options.onLost(error);
         this.breakOff();
@@ -59,7 +60,7 @@ export class EventStream {
       return;
     }
     this.#stuckAt = waiting > 0 ? waiting : -1;
-    if (waiting === 0) this.#socket.write(PING);
+    if (waiting === 0) this.#write(PING);
   }
 
   /** Ends the stream before `done`: a reset, because a clean end would be taken for the end of the events. */
@@ -70,7 +71,7 @@ export class EventStream {
     const reset = () => socket.resetAndDestroy();
     const timer = setTimeout(reset, LAST_WORD_MS);
     socket.once('close', () => clearTimeout(timer));
-    socket.write(RETRY, reset);
+    socket.write(bodyPart(this.#res, RETRY), reset);
   }
 
   /** How many of the batch were taken: none after the one that filled the socket's buffer. */
@@ -78,10 +79,14 @@ export class EventStream {
     for (const [at, delivery] of batch.entries()) {
       if (this.#closed || this.#socket.writableNeedDrain) return at;
       if (!this.#options.wants(delivery.event)) continue;
-      this.#socket.write(delivery.frame);
+      this.#write(delivery.frame);
       if (delivery.event.type === 'STREAM_END') this.#finish();
     }
     return batch.length;
+  }
+
+  #write(text: string): void {
+    this.#socket.write(bodyPart(this.#res, text));
   }
 
   readonly #onDrain = (): void => this.#subscription.resume();
