@@ -1,7 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { StrategyPresets } from '@plangate/contracts';
 import type { EventHub, EventLog } from '@plangate/events/redis';
-import { type Authenticator, type HealthCheck, principalOf, requestIdOf } from '@plangate/http';
+import {
+  type Authenticator,
+  type HealthCheck,
+  type IdempotencyStore,
+  principalOf,
+  requestIdOf,
+} from '@plangate/http';
 import type { ReviewStore } from '@plangate/review/redis';
 import type { Caller, Deliver, FeedbackLock } from '@plangate/review/use-cases';
 import type { LlmClient, Logger, Settings } from '@plangate/service';
@@ -23,6 +29,7 @@ export interface GatewayParts {
   reviews: ReviewStore;
   events: EventLog;
   hub: EventHub;
+  idempotency: IdempotencyStore;
   engine: Engine;
   llm: LlmClient;
   lock: FeedbackLock;

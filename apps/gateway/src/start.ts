@@ -2,7 +2,14 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { StrategyPresets } from '@plangate/contracts';
 import { EventHub, EventLog } from '@plangate/events/redis';
-import { apiKeyStore, byCredential, createHttpServer, skipAuth, stoppable } from '@plangate/http';
+import {
+  apiKeyStore,
+  byCredential,
+  createHttpServer,
+  idempotencyStore,
+  skipAuth,
+  stoppable,
+} from '@plangate/http';
 import { connectRedis } from '@plangate/redis';
 import { createFeedbackLock, ReviewStore } from '@plangate/review/redis';
 import { createLlmClient, type Logger, type Settings } from '@plangate/service';
@@ -75,6 +82,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     reviews,
     events,
     hub,
+    idempotency: idempotencyStore(redis),
     engine,
     llm: createLlmClient(settings.llm_service.url, settings.review.model_timeout_seconds),
     lock: createFeedbackLock(redis, {

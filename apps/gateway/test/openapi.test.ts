@@ -243,6 +243,14 @@ describe('answers of the gateway', () => {
         () => rig.ask(`${sessions}/s`, { method: 'PATCH', body: { title: '' } }),
       ],
       [`GET ${tasks}/{id}/review/diff`, 400, () => get(`${tasks}/${id}/review/diff?from=1&to=9`)],
+      [
+        `POST ${tasks}`,
+        422,
+        async () => {
+          await rig.post(tasks, { query: 'x' }, { 'Idempotency-Key': 'k' });
+          return rig.post(tasks, { query: 'y' }, { 'Idempotency-Key': 'k' });
+        },
+      ],
       ['GET /api/v1/stream/sse', 400, () => get('/api/v1/stream/sse')],
     ];
     for (const [operation, status, ask] of errors) {

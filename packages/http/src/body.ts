@@ -37,10 +37,10 @@ export async function readJsonObject(
     if (options.optional) return {};
     throw invalidBody();
   }
-  checkType(req, options);
-  const bytes = await readBody(req, options);
-  if (options.optional && bytes.length === 0) return {};
-  return parseObject(bytes);
+  // Clients that send an empty chunked body name no type.
+  if (options.optional && (await readBody(req, options)).length === 0) return {};
+  checkType(req);
+  return parseObject(await readBody(req, options));
 }
 
 /**
@@ -77,11 +77,8 @@ function hasBody(req: IncomingMessage): boolean {
   return coding !== undefined || (length !== undefined && length !== '0');
 }
 
-function checkType(req: IncomingMessage, { optional }: BodyOptions): void {
-  const header = req.headers['content-type'];
-  // Clients that send an empty chunked body name no type.
-  if (header === undefined && optional) return;
-  const { type, parameters } = parseContentType(header ?? '');
+function checkType(req: IncomingMessage): void {
+  const { type, parameters } = parseContentType(req.headers['content-type'] ?? '');
   const charset = parameters['charset']?.toLowerCase() ?? 'utf-8';
   // RFC 8259 §8.1: JSON that travels between systems is UTF-8.
   if (type !== 'application/json' || (charset !== 'utf-8' && charset !== 'utf8')) {

@@ -27,8 +27,21 @@ export {
   sendError,
 } from './errors.ts';
 export { type HealthCheck, type HealthHandler, type HealthOptions, health, readiness } from './health.ts';
+export {
+  answerOnce,
+  type Finished,
+  type IdempotencyStore,
+  idempotencyStore,
+  type KeptReply,
+  type KeyedRequest,
+  keyedRequest,
+  type OnceOptions,
+  type Scope,
+  type Ticket,
+} from './idempotency/index.ts';
 export { loggedPath, logRequests, noteWorkflow } from './log-requests.ts';
 export { compose, type Middleware, requestTarget } from './middleware.ts';
+export { type Reply, sendReply } from './reply.ts';
 export { requestId, requestIdOf, type Trace, traceOf } from './request-id.ts';
 export { sendJson } from './send-json.ts';
 export { createHttpServer } from './server.ts';

@@ -9,11 +9,12 @@ import {
   refuse,
   type WorkflowId,
 } from '@plangate/contracts';
-import { fromRefusal, HttpError, readJsonObject, sendJson } from '@plangate/http';
+import { fromRefusal, HttpError, type Reply, readJsonObject } from '@plangate/http';
 import { type Caller, cancelReview, deliverDecision } from '@plangate/review/use-cases';
 import { type ControlAction, decideControl, type TaskRecord } from '@plangate/tasks';
 import { callerOf, type GatewayParts } from '../parts.ts';
 import { loadOwnTask } from './own-task.ts';
+import { answerPost } from './post.ts';
 
 const MESSAGES: Record<ControlAction, string> = {
   cancel: 'Task cancelled successfully',
@@ -30,17 +31,17 @@ interface Request {
 /** `POST …/cancel|pause|resume` (contract/plan-review.md §1): the workflow does it, this route only asks it to. */
 export function controlRoutes(parts: GatewayParts) {
   function route(action: ControlAction) {
-    return async (req: IncomingMessage, res: ServerResponse, id: WorkflowId): Promise<void> => {
+    async function work(req: IncomingMessage, id: WorkflowId): Promise<Reply> {
       const reason = await readReason(req);
       const record = await loadOwnTask(parts.tasks, req, id);
       const decided = decideControl(record, action);
       if (!decided.ok) throw fromRefusal(decided);
-      if (!decided.repeat) {
-        const request = { record, reason, caller: callerOf(parts, req) };
-        await parts.work.keep(ask(parts, request, action));
-      }
-      sendJson(res, 202, { success: true, message: MESSAGES[action], task_id: id });
-    };
+      if (!decided.repeat) await ask(parts, { record, reason, caller: callerOf(parts, req) }, action);
+      return { status: 202, body: { success: true, message: MESSAGES[action], task_id: id } };
+    }
+    const path = `POST /api/v1/tasks/{id}/${action}`;
+    return (req: IncomingMessage, res: ServerResponse, id: WorkflowId): Promise<void> =>
+      answerPost(parts, req, res, { route: path, id }, () => work(req, id));
   }
   return { cancel: route('cancel'), pause: route('pause'), resume: route('resume') };
 }

@@ -4,14 +4,16 @@ import {
   fromRefusal,
   noteWorkflow,
   principalOf,
+  type Reply,
   readJsonObject,
-  sendJson,
   TASK_BODY_LIMIT_BYTES,
+  type Ticket,
 } from '@plangate/http';
 import { readSubmission, type TaskRecord } from '@plangate/tasks';
 import type { z } from 'zod';
 import type { GatewayParts } from '../parts.ts';
 import { startTask } from '../start-task.ts';
+import { answerPost } from './post.ts';
 
 /** `POST /api/v1/tasks` and `POST /api/v1/tasks/stream` (contract/plan-review.md §1). */
 export function submitRoutes(parts: GatewayParts) {
@@ -22,41 +24,48 @@ export function submitRoutes(parts: GatewayParts) {
     maxRounds: review.max_rounds,
   };
 
-  async function submit(req: IncomingMessage): Promise<TaskRecord> {
+  async function submit(req: IncomingMessage, ticket: Ticket): Promise<TaskRecord> {
     const body = await readJsonObject(req, { limitBytes: TASK_BODY_LIMIT_BYTES });
     const read = readSubmission(body, limits, parts.presets);
     if (!read.ok) throw fromRefusal(read);
-    const started = await parts.work.keep(startTask(parts, read.submission, principalOf(req).owner));
+    const started = await startTask(parts, read.submission, principalOf(req).owner, ticket);
     if (!started.ok) throw fromRefusal(started);
     noteWorkflow(req, started.record.task_id);
     return started.record;
   }
 
-  return {
-    async submitTask(req: IncomingMessage, res: ServerResponse): Promise<void> {
-      const record = await submit(req);
-      const answer: z.infer<typeof SubmitTaskAnswer> = {
-        task_id: record.task_id,
-        status: 'STATUS_CODE_OK',
-        message: `Task submitted successfully. Session: ${record.session_id}`,
-        created_at: record.created_at,
-        workflow_id: record.task_id,
-        session_id: record.session_id,
-      };
-      sendJson(res, 200, answer, headersOf(record));
-    },
+  function route(path: string, replyOf: (record: TaskRecord) => Reply) {
+    const posted = { route: `POST ${path}`, limitBytes: TASK_BODY_LIMIT_BYTES };
+    return (req: IncomingMessage, res: ServerResponse): Promise<void> =>
+      answerPost(parts, req, res, posted, async (ticket) => replyOf(await submit(req, ticket)));
+  }
 
-    async submitAndStream(req: IncomingMessage, res: ServerResponse): Promise<void> {
-      const record = await submit(req);
-      const stream_url = streamUrl(record.task_id);
-      const answer: z.infer<typeof StreamTaskAnswer> = {
-        workflow_id: record.task_id,
-        task_id: record.task_id,
-        stream_url,
-      };
-      sendJson(res, 201, answer, { ...headersOf(record), Link: `<${stream_url}>; rel="stream"` });
-    },
+  return {
+    submitTask: route('/api/v1/tasks', submitted),
+    submitAndStream: route('/api/v1/tasks/stream', submittedAndStreamed),
   };
+}
+
+function submitted(record: TaskRecord): Reply {
+  const body: z.infer<typeof SubmitTaskAnswer> = {
+    task_id: record.task_id,
+    status: 'STATUS_CODE_OK',
+    message: `Task submitted successfully. Session: ${record.session_id}`,
+    created_at: record.created_at,
+    workflow_id: record.task_id,
+    session_id: record.session_id,
+  };
+  return { status: 200, body, headers: headersOf(record) };
+}
+
+function submittedAndStreamed(record: TaskRecord): Reply {
+  const stream_url = streamUrl(record.task_id);
+  const body: z.infer<typeof StreamTaskAnswer> = {
+    workflow_id: record.task_id,
+    task_id: record.task_id,
+    stream_url,
+  };
+  return { status: 201, body, headers: { ...headersOf(record), Link: `<${stream_url}>; rel="stream"` } };
 }
 
 /** Where the events of a workflow are streamed. */

@@ -1,4 +1,5 @@
 import { HEADERS } from './headers.ts';
+import { IDEMPOTENCY_KEY } from './parameters.ts';
 import { json, responses, sharedResponses } from './responses.ts';
 import type { Access, Parameter, Route } from './route.ts';
 import { ROUTES } from './routes/index.ts';
@@ -75,14 +76,15 @@ const SECURITY: Record<Access, Record<string, never[]>[]> = {
 };
 
 function operation(route: Route, show: Show): JsonSchema {
-  const { id, tag, summary, description, access, parameters, body } = route;
+  const { id, tag, summary, description, access, body } = route;
+  const parameters = [...(route.parameters ?? []), ...(route.method === 'post' ? [IDEMPOTENCY_KEY] : [])];
   return {
     operationId: id,
     tags: [tag],
     summary,
     ...(description ? { description } : {}),
     security: SECURITY[access],
-    ...(parameters ? { parameters: parameters.map((one) => parameter(one, show)) } : {}),
+    ...(parameters.length > 0 ? { parameters: parameters.map((one) => parameter(one, show)) } : {}),
     ...(body ? { requestBody: { required: body.required, content: json(show(body.schema, 'input')) } } : {}),
     responses: responses(route, show),
   };

@@ -58,6 +58,15 @@ export const IF_MATCH: Parameter = {
   schema: z.string(),
 };
 
+export const IDEMPOTENCY_KEY: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'A name of your own for this request, 1 to 255 characters. Repeated with the same body within 24 hours it is ' +
+    'done once, and answered as before with `X-Idempotency-Cached: true`. Answers other than 2xx are not kept.',
+  schema: z.string().min(1).max(255),
+};
+
 export const STREAM_OF = { ...query('workflow_id', 'Id of the task.', Id), required: true };
 export const EVENT_TYPES_FILTER = query(
   'types',

@@ -14,6 +14,8 @@ const SHARED_ERRORS = {
   Unauthorized: { status: '401', text: 'The credential is missing or wrong.' },
   BodyTooLarge: { status: '413', text: 'The body is too large; `limit` says how many bytes it may have.' },
   UnsupportedMediaType: { status: '415', text: 'The body is not `application/json`, or is compressed.' },
+  IdempotencyRunning: { status: '409', text: 'A request with this `Idempotency-Key` is still running.' },
+  IdempotencyMismatch: { status: '422', text: 'The `Idempotency-Key` was used with another body.' },
   StoreUnavailable: { status: '503', text: 'Redis cannot be reached, or does not answer in time.' },
   Unexpected: { status: 'default', text: 'Any other error: `error` is for people, `code` for programs.' },
 };
@@ -43,10 +45,11 @@ export function responses(route: Route, show: Show): Record<string, JsonSchema> 
   };
 }
 
-function sharedBy({ access, body }: Route): SharedError[] {
+function sharedBy({ method, access, body }: Route): SharedError[] {
   return [
     ...(access === 'open' ? [] : (['Unauthorized', 'StoreUnavailable'] as const)),
     ...(body ? (['BodyTooLarge', 'UnsupportedMediaType'] as const) : []),
+    ...(method === 'post' ? (['IdempotencyRunning', 'IdempotencyMismatch'] as const) : []),
     'Unexpected',
   ];
 }

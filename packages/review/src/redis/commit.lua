@@ -12,6 +12,7 @@
 --       7 decision id that is undelivered from now on; empty: as it is; '-': none is undelivered any more
 --       8 audit entry as JSON      9 number of entries that it follows      10 lifetime of the audit in seconds
 --       11 idempotency record, or empty      12 its lifetime in seconds
+--          That of a decision goes when the decision is taken back (7 is '-'): its name stays in the review.
 --       13 '1' where the step must not happen while a feedback is in flight
 --       14 … fields of the review hash and their values, in pairs
 -- Returns {'committed', version} | {'repeated', version made by this command before}
@@ -43,8 +44,14 @@ end
 for i = 14, #ARGV, 2 do
   redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1])
 end
+if ARGV[7] == '-' then
+  local idempotency = redis.call('HGET', KEYS[1], 'idempotency')
+  if idempotency then
+    redis.call('DEL', idempotency)
+  end
+end
 if ARGV[7] ~= '' then
-  redis.call('HDEL', KEYS[1], 'undelivered', 'told', 'told_ms')
+  redis.call('HDEL', KEYS[1], 'undelivered', 'told', 'told_ms', 'idempotency')
 end
 if ARGV[7] ~= '' and ARGV[7] ~= '-' then
   redis.call('HSET', KEYS[1], 'undelivered', ARGV[7])
@@ -57,6 +64,9 @@ redis.call('RPUSH', KEYS[6], ARGV[8])
 redis.call('EXPIRE', KEYS[6], ARGV[10])
 if ARGV[11] ~= '' then
   redis.call('SET', KEYS[8], ARGV[11], 'EX', ARGV[12])
+  if ARGV[7] ~= '' and ARGV[7] ~= '-' then
+    redis.call('HSET', KEYS[1], 'idempotency', KEYS[8])
+  end
 end
 -- Events of a review are never trimmed here: all of them are kept while it is open.
 append_events(KEYS[4], KEYS[5], ARGV[4], 0, ARGV[5])

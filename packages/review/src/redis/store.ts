@@ -7,6 +7,7 @@ import type { Redis } from 'ioredis';
 import { type AuditHead, NO_ENTRY } from '../audit.ts';
 import type { Situation, Transition } from '../machine.ts';
 import { PlanVersion, publicBody, ReviewState, STATE_FORMAT } from '../state.ts';
+import type { IdempotencyRecord } from '../use-cases/ports.ts';
 import { type ReviewKeys, reviewKeys } from './keys.ts';
 
 const commit = defineScript('review_commit', withEvents('commit.lua'));
@@ -42,13 +43,6 @@ export interface OpenReview {
   undelivered: string | null;
   /** How often the engine was told of it, and when last, in milliseconds. */
   told: { times: number; at: number };
-}
-
-/** A record that is written with the commit, so that a crash between commit and answer cannot lose it. */
-export interface IdempotencyRecord {
-  key: string;
-  value: string;
-  ttlSeconds: number;
 }
 
 export type CommitResult =
@@ -122,6 +116,7 @@ export class ReviewStore {
    * Writes a transition if the review is still at `expectedVersion` (0: does not exist yet).
    * @param commandId the same in every attempt: a commit whose reply was lost is recognised
    * @param audit the step's entry, chained to the head that was loaded
+   * @param idempotency the record of the request's Idempotency-Key, written with the step
    */
   async commit(
     workflowId: WorkflowId,
@@ -129,7 +124,7 @@ export class ReviewStore {
     expectedVersion: number,
     transition: Transition,
     audit: AuditEntry,
-    idempotency?: IdempotencyRecord,
+    idempotency: IdempotencyRecord | null = null,
   ): Promise<CommitResult> {
     const keys = reviewKeys(workflowId);
     const events = eventKeys(workflowId);

@@ -4,9 +4,9 @@ import type { ReviewOrigin, ReviewState } from '../state.ts';
 import { deliverDecision } from './deliver.ts';
 import { guard } from './feedback.ts';
 import { Pace } from './pace.ts';
-import type { Caller, Deliver, Result, Store } from './ports.ts';
+import type { Caller, Deliver, IdempotencyRecord, Result, Store } from './ports.ts';
 import { hashText } from './sha256.ts';
-import { transact } from './transact.ts';
+import { type Attempt, transact } from './transact.ts';
 
 export interface DecidePorts {
   store: Store;
@@ -19,6 +19,8 @@ export interface DecideRequest {
   workflowId: WorkflowId;
   caller: Caller;
   ifMatch: string | undefined;
+  /** The record of the request's Idempotency-Key, made from the state after the action; written with it. */
+  idempotency?: ((state: ReviewState) => IdempotencyRecord | null) | undefined;
 }
 
 /**
@@ -34,7 +36,7 @@ export async function approvePlan(
   const { workflowId, caller, ifMatch } = request;
   const decisionId = ports.newCommandId();
   let boundTo: string | undefined;
-  const decided = await transact(ports.store, workflowId, attempt(ports, decisionId, caller), (state) => {
+  const decided = await transact(ports.store, workflowId, attempt(ports, decisionId, request), (state) => {
     boundTo ??= state?.plan_sha256 || undefined;
     return { type: 'approve', decisionId, by: caller.owner.user, ifMatch, boundTo };
   });
@@ -55,7 +57,7 @@ export async function rejectPlan(
   const { workflowId, caller, ifMatch, reason } = request;
   const decisionId = ports.newCommandId();
   const command: Command = { type: 'reject', decisionId, by: caller.owner.user, ifMatch, reason };
-  const decided = await transact(ports.store, workflowId, attempt(ports, decisionId, caller), () => command);
+  const decided = await transact(ports.store, workflowId, attempt(ports, decisionId, request), () => command);
   if (!decided.ok) return decided;
   await deliverDecision(ports, workflowId);
   return decided;
@@ -64,10 +66,11 @@ export async function rejectPlan(
 /** Puts a person's text in the place of the plan. */
 export function editPlan(
   ports: DecidePorts,
-  { workflowId, caller, ifMatch, plan }: DecideRequest & { plan: string },
+  request: DecideRequest & { plan: string },
 ): Promise<Result<{ state: ReviewState }>> {
+  const { workflowId, caller, ifMatch, plan } = request;
   const command: Command = { type: 'edit', plan: hashText(plan), by: caller.owner.user, ifMatch };
-  return transact(ports.store, workflowId, attempt(ports, ports.newCommandId(), caller), () => command);
+  return transact(ports.store, workflowId, attempt(ports, ports.newCommandId(), request), () => command);
 }
 
 /** Moves the deadline of an open review by `seconds`. */
@@ -77,7 +80,7 @@ export function extendReview(
 ): Promise<Result<{ state: ReviewState }>> {
   const { workflowId, caller, ifMatch, seconds, maxSecondsAhead } = request;
   const command: Command = { type: 'extend', seconds, maxSecondsAhead, by: caller.owner.user, ifMatch };
-  return transact(ports.store, workflowId, attempt(ports, ports.newCommandId(), caller), () => command);
+  return transact(ports.store, workflowId, attempt(ports, ports.newCommandId(), request), () => command);
 }
 
 /**
@@ -87,7 +90,7 @@ export function extendReview(
  * @returns the state: cancelled, or what it was where a decision came first
  */
 export function cancelReview(
-  ports: Pick<DecidePorts, 'store' | 'newCommandId'>,
+  ports: Pick<DecidePorts, 'store' | 'newCommandId' | 'pace'>,
   origin: ReviewOrigin,
   by: string,
   reason: string | undefined,
@@ -95,7 +98,7 @@ export function cancelReview(
 ): Promise<Result<{ state: ReviewState; changed: boolean }>> {
   const decisionId = ports.newCommandId();
   const command: Command = { type: 'cancel', decisionId, by, reason, origin };
-  const attempt = { commandId: decisionId, pace: new Pace(), ...(caller ? { caller } : {}) };
+  const attempt = { commandId: decisionId, pace: ports.pace ?? new Pace(), ...(caller ? { caller } : {}) };
   return transact(ports.store, origin.workflowId, attempt, () => command);
 }
 
@@ -112,6 +115,6 @@ export function closeReview(
   return transact(ports.store, origin.workflowId, { commandId }, () => ({ type: 'close', deadline, origin }));
 }
 
-function attempt(ports: DecidePorts, commandId: string, caller: Caller) {
-  return { commandId, caller, guard: guard(caller), pace: ports.pace ?? new Pace() };
+function attempt(ports: DecidePorts, commandId: string, { caller, idempotency }: DecideRequest): Attempt {
+  return { commandId, caller, guard: guard(caller), pace: ports.pace ?? new Pace(), idempotency };
 }

@@ -4,7 +4,7 @@ import type { Command } from '../commands.ts';
 import { decide, isFinalRound, reviewNotFound, type Situation } from '../machine.ts';
 import type { ReviewState } from '../state.ts';
 import { Pace } from './pace.ts';
-import type { Caller, FeedbackLock, Planner, Result, Store } from './ports.ts';
+import type { Caller, FeedbackLock, IdempotencyRecord, Planner, Result, Store } from './ports.ts';
 import { hashAnswer } from './sha256.ts';
 import { auditRefusal, transact } from './transact.ts';
 
@@ -26,6 +26,8 @@ export interface FeedbackRequest {
   caller: Caller;
   message: string;
   ifMatch: string | undefined;
+  /** The record of the request's Idempotency-Key, made from the state after it and the model's message. */
+  idempotency?: (state: ReviewState, message: string) => IdempotencyRecord | null;
 }
 
 /**
@@ -102,7 +104,7 @@ async function ask(ports: FeedbackPorts, state: ReviewState, message: string): P
 
 async function commit(
   ports: FeedbackPorts,
-  { workflowId, caller, message }: FeedbackRequest,
+  { workflowId, caller, message, idempotency }: FeedbackRequest,
   seen: ReviewState,
   answer: PlanAnswer,
   pace: Pace,
@@ -114,7 +116,12 @@ async function commit(
     by: caller.owner.user,
     ...hashAnswer(answer),
   };
-  const attempt = { commandId: ports.newCommandId(), caller, pace };
+  const attempt = {
+    commandId: ports.newCommandId(),
+    caller,
+    pace,
+    idempotency: (state: ReviewState) => idempotency?.(state, answer.message) ?? null,
+  };
   const committed = await transact(ports.store, workflowId, attempt, () => command);
   return committed.ok ? { ok: true, state: committed.state, message: answer.message } : committed;
 }

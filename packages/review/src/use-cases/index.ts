@@ -13,6 +13,15 @@ export { type Delivery, deliverDecision } from './deliver.ts';
 export { type FeedbackPorts, type FeedbackRequest, submitFeedback } from './feedback.ts';
 export { letReviewGo } from './let-go.ts';
 export { Pace } from './pace.ts';
-export type { Caller, Deliver, FeedbackLock, LockAttempt, Planner, Result, Store } from './ports.ts';
+export type {
+  Caller,
+  Deliver,
+  FeedbackLock,
+  IdempotencyRecord,
+  LockAttempt,
+  Planner,
+  Result,
+  Store,
+} from './ports.ts';
 export { settleDecision } from './settle.ts';
 export { sha256 } from './sha256.ts';

@@ -14,6 +14,7 @@ export interface Store {
     expectedVersion: number,
     transition: Transition,
     audit: AuditEntry,
+    idempotency?: IdempotencyRecord | null,
   ): Promise<{ result: 'committed' | 'repeated' | 'moved' | 'over'; version: number }>;
   acknowledge(workflowId: WorkflowId, decisionId: string, events: KeyedEvent[]): Promise<boolean>;
   recordRefusal(
@@ -21,6 +22,13 @@ export interface Store {
     chain: 'refused' | 'foreign',
     entry: (head: AuditHead) => AuditEntry,
   ): Promise<void>;
+}
+
+/** What is written with a commit, so that a crash between commit and answer cannot lose it. */
+export interface IdempotencyRecord {
+  key: string;
+  value: string;
+  ttlSeconds: number;
 }
 
 export type LockAttempt = { held: false } | { held: true; release: () => Promise<void> };

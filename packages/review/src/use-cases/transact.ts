@@ -4,7 +4,7 @@ import type { Command } from '../commands.ts';
 import { decide, type Situation } from '../machine.ts';
 import type { ReviewState } from '../state.ts';
 import type { Pace } from './pace.ts';
-import type { Caller, Result, Store } from './ports.ts';
+import type { Caller, IdempotencyRecord, Result, Store } from './ports.ts';
 import { sha256 } from './sha256.ts';
 
 /** How often a command is decided again when another one came first. */
@@ -20,6 +20,8 @@ export interface Attempt {
   /** Looked at before each decision: access, for example. */
   guard?: (state: ReviewState | null) => Refusal | null;
   pace?: Pace;
+  /** The record of the request's Idempotency-Key, made from the state after the command. */
+  idempotency?: ((state: ReviewState) => IdempotencyRecord | null) | undefined;
 }
 
 /**
@@ -49,7 +51,9 @@ export async function transact(
     const expected = situation.state?.version ?? 0;
     const facts = factsOf(asked, attempt.caller, situation, { state: outcome.state, code: 'ok' });
     const entry = chainEntry(situation.audit, facts, sha256);
-    const commit = await store.commit(workflowId, attempt.commandId, expected, outcome.transition, entry);
+    const { commandId, idempotency } = attempt;
+    const record = idempotency?.(outcome.state) ?? null;
+    const commit = await store.commit(workflowId, commandId, expected, outcome.transition, entry, record);
     if (commit.result === 'committed') {
       return { ok: true, state: outcome.state, changed: true, before: situation };
     }
