@@ -7,6 +7,7 @@ import {
   planToQuestions,
 } from '@plangate/research';
 import { sha256 } from '@plangate/review/use-cases';
+import type { Draft } from '@plangate/tasks/redis';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { askModel, withHeartbeat } from './faults.ts';
 import type { Parts } from './parts.ts';
@@ -52,7 +53,7 @@ export function researchActivities(parts: Parts) {
       verifyPlan(plan);
       const id = input.workflow_id as WorkflowId;
       const standing = await drafts.load(id);
-      if (standing) return publish(parts, id, standing);
+      if (standing) return show(id, standing);
       const found = await findings.load(
         id,
         questions.map((question) => question.id),
@@ -82,11 +83,16 @@ export function researchActivities(parts: Parts) {
       };
       const { model, provider } = written ?? { model: '', provider: 'none' };
       const draft = { result: finished.report, metadata, modelUsed: model, provider };
-      const kept = await drafts.save(id, draft);
-      await events.append(id, [agent(WRITER, 'AGENT_COMPLETED', 'Report written', finished.verification)]);
-      return publish(parts, id, kept);
+      return show(id, await drafts.save(id, draft));
     },
   };
+
+  /** Tells the same of a report whether its step went through at once or broke off after the report was kept. */
+  async function show(id: WorkflowId, draft: Draft): Promise<WorkflowEnd> {
+    const { verification } = draft.metadata as Pick<ResearchMetadata, 'verification'>;
+    await events.append(id, [agent(WRITER, 'AGENT_COMPLETED', 'Report written', verification)]);
+    return publish(parts, id, draft);
+  }
 
   async function divide(input: TaskInput, plan: ChosenPlan): Promise<Question[]> {
     const { max_questions } = input.strategy;
