@@ -5,7 +5,7 @@ import { until } from './until.ts';
 /** What Redis holds, looked at and spoilt from outside of the product. */
 export interface Stored {
   redis: Redis;
-  /** Every key of a workflow with what it holds, byte for byte. */
+  /** Every key of a workflow with all that it holds. */
   dump(id: string): Promise<Record<string, string>>;
   /** Puts something of another type under `key`, whatever the product keeps there; `undo` puts that back. */
   spoilType(key: string): Promise<{ undo: () => Promise<void> }>;
@@ -15,6 +15,18 @@ export interface Stored {
     fields: Record<string, string | Buffer | null>,
   ): Promise<{ undo: () => Promise<void> }>;
   close(): void;
+}
+
+/** As text, in an order that is always the same: DUMP gives the fields of a hash in the order of their buckets. */
+async function contentOf(redis: Redis, key: string): Promise<string> {
+  const type = await redis.type(key);
+  if (type === 'hash') {
+    const fields = Object.entries(await redis.hgetallBuffer(key));
+    return JSON.stringify(fields.map(([field, value]) => [field, value.toString('latin1')]).sort());
+  }
+  if (type === 'list') return JSON.stringify(await redis.lrange(key, 0, -1));
+  if (type === 'stream') return JSON.stringify(await redis.xrange(key, '-', '+'));
+  return JSON.stringify([type, await redis.get(key)]);
 }
 
 export async function openStored(url: string): Promise<Stored> {
@@ -35,8 +47,8 @@ export async function openStored(url: string): Promise<Stored> {
     redis,
     async dump(id) {
       const keys = (await redis.keys(`*{${id}}*`)).sort();
-      const dumps = await Promise.all(keys.map((key) => redis.dumpBuffer(key)));
-      return Object.fromEntries(keys.map((key, at) => [key, dumps[at]?.toString('base64') ?? '']));
+      const contents = await Promise.all(keys.map((key) => contentOf(redis, key)));
+      return Object.fromEntries(keys.map((key, at) => [key, contents[at] ?? '']));
     },
     async spoilType(key) {
       const kept = await keep(key);
