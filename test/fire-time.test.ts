@@ -281,6 +281,28 @@ describe('with gateways whose clocks are 10 minutes ahead and behind', () => {
   );
 
   test(
+    'P04 after an extension people are reminded at 50 % and 80 % of the longer wait, once each',
+    SLOW,
+    async () => {
+      const { ahead } = gateways;
+      const id = await ahead.submit('Reminded later', { require_review: true, review_timeout: 6 });
+      const { created_at } = await ahead.review(id);
+      const extended = await ahead.act(id, { action: 'extend', seconds: 6 });
+      const wait = Date.parse(extended.json.expires_at) - Date.parse(created_at);
+      expect(wait).toBe(12 * SECOND);
+      await ahead.ended(id);
+      const reminders = (await ahead.events(id)).filter(({ type }) => type === 'REVIEW_REMINDER');
+      expect(reminders.map(({ payload }) => payload?.['share'])).toEqual([0.5, 0.8]);
+      for (const { timestamp, payload } of reminders) {
+        expect(payload?.['expires_at']).toBe(extended.json.expires_at);
+        const due = Date.parse(created_at) + wait * Number(payload?.['share']);
+        // Well after the shares of the first deadline, which would have been 3 s and more than 1 s before.
+        expect(Date.parse(timestamp)).toBeGreaterThanOrEqual(due - SECOND);
+      }
+    },
+  );
+
+  test(
     'P04 the engine waits exactly as long as was asked for, and reminds at 50 % and 80 % of it',
     SLOW,
     async () => {

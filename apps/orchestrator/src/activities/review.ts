@@ -36,12 +36,18 @@ export function reviewActivities({ reviews, tasks, log }: Parts) {
       return readingOf(closed.state);
     },
 
-    /** False where the review is not open any more. */
-    async remind(workflowId: string, share: number): Promise<boolean> {
+    /**
+     * Reminds people that a share of the wait is over.
+     * @returns false where the review is not open any more; where it was extended and the share is not over yet, the
+     * milliseconds until then, and nothing is said
+     */
+    async remind(workflowId: string, share: number): Promise<boolean | number> {
       const id = workflowId as WorkflowId;
-      const { state } = await reviews.load(id);
+      const { state, now } = await reviews.load(id);
       if (state?.status !== 'reviewing') return false;
       const { version, expires_at } = state;
+      const early = Math.ceil(reminderDueAt(state, share) - now);
+      if (early > EARLY_MS) return early;
       return reviews.announceWhileOpen(id, [
         {
           key: `reminder:${share}`,
@@ -115,6 +121,15 @@ export function reviewActivities({ reviews, tasks, log }: Parts) {
 function endBy({ action, reason }: Decision): WorkflowEnd | null {
   if (action !== 'reject') return null;
   return reason ? { kind: 'rejected', reason } : { kind: 'rejected' };
+}
+
+/** A timer of the engine and the clock of the store may differ a little: a reminder that comes this early is said. */
+const EARLY_MS = 100;
+
+/** When a share of the whole wait is over, in milliseconds since 1970. */
+function reminderDueAt({ created_at, expires_at }: ReviewState, share: number): number {
+  const [from, to] = [Date.parse(created_at), Date.parse(expires_at)];
+  return from + (to - from) * share;
 }
 
 /** What a review of this task starts from. */

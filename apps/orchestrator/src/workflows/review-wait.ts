@@ -108,8 +108,15 @@ export class ReviewWait {
   }
 
   async #say(share: number): Promise<void> {
-    // A review that is not open any more without a signal: the engine came back from older data.
-    if (!(await stores.remind(this.#input.workflow_id, share))) this.#woken = true;
+    for (;;) {
+      const said = await stores.remind(this.#input.workflow_id, share);
+      if (typeof said !== 'number') {
+        // A review that is not open any more without a signal: the engine came back from older data.
+        if (!said) this.#woken = true;
+        return;
+      }
+      await sleep(said);
+    }
   }
 
   #read(): Promise<ReviewReading | null> {
