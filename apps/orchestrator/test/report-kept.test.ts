@@ -17,10 +17,11 @@ it('a step that broke off after its report was kept tells all of it when it is t
   const plan = { text: 'Plan', sha256: sha256('Plan'), version: 1, approved_by: 'ada' };
   const metadata = { citations: [], verification: { checked: 1, held: 1 } };
   await parts.drafts.save(id, { result: 'Report', metadata, modelUsed: '', provider: '' });
+  const input = { workflow_id: id } as Partial<TaskInput> as TaskInput;
   const { writeReport } = researchActivities(parts as unknown as Parts);
 
   for (const _attempt of [2, 3]) {
-    await expect(writeReport({ workflow_id: id } as TaskInput, plan, [])).resolves.toEqual({
+    await expect(writeReport(input, plan, [])).resolves.toEqual({
       kind: 'completed',
     });
   }
