@@ -74,7 +74,8 @@ describe('P02 a gateway that is stopped during the model call of a feedback, unt
       const query = 'Stopped in the model call';
       const id = await openReview(query);
       const late = Promise.withResolvers<void>();
-      product.model.on(query, async ({ prompt }) => {
+      product.model.on(query, async ({ kind, prompt }) => {
+        if (kind !== 'plan' || prompt.includes('Round 0 of')) return undefined;
         if (!prompt.includes('From the stopped one')) return ready('Plan of the other one');
         await late.promise;
         return ready('Plan of the stopped one');

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ENGINE_UNAVAILABLE, type Owner, type Refusal, WorkflowId } from '@plangate/contracts';
 import type { Ticket } from '@plangate/http';
+import { Pace } from '@plangate/review/use-cases';
 import type { Logger } from '@plangate/service';
 import { isEnded, newRecord, type Submission, type TaskRecord } from '@plangate/tasks';
 import type { TaskStore } from '@plangate/tasks/redis';
@@ -27,9 +28,13 @@ export async function startTask(
   ids: Pick<Ticket, 'reserve' | 'reserveAnew'>,
 ): Promise<{ ok: true; record: TaskRecord } | Refusal> {
   const { tasks, engine, log } = parts;
+  const pace = new Pace();
   const record = await recordTask(parts, submission, owner, ids);
   const id = record.task_id;
   if (record.start.confirmed) return { ok: true, record };
+  // Stopped for long: the sweep may have given the record up meanwhile, and then nothing may run under its id.
+  const stalled = pace.check();
+  if (stalled) return stalled;
   const outcome = await engine.startTask(record.kind, record.input);
   if (outcome === 'started') {
     // The run is there: what cannot be noted now is noted by the workflow or by the sweep.

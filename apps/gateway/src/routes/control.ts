@@ -10,7 +10,7 @@ import {
   type WorkflowId,
 } from '@plangate/contracts';
 import { fromRefusal, HttpError, type Reply, readJsonObject } from '@plangate/http';
-import { type Caller, cancelReview, deliverDecision } from '@plangate/review/use-cases';
+import { type Caller, cancelReview, deliverDecision, Pace } from '@plangate/review/use-cases';
 import { type ControlAction, decideControl, type TaskRecord } from '@plangate/tasks';
 import { callerOf, type GatewayParts } from '../parts.ts';
 import { loadOwnTask } from './own-task.ts';
@@ -33,7 +33,10 @@ export function controlRoutes(parts: GatewayParts) {
   function route(action: ControlAction) {
     async function work(req: IncomingMessage, id: WorkflowId): Promise<Reply> {
       const reason = await readReason(req);
+      const pace = new Pace();
       const record = await loadOwnTask(parts.tasks, req, id);
+      const stalled = pace.check();
+      if (stalled) throw fromRefusal(stalled);
       const decided = decideControl(record, action);
       if (!decided.ok) throw fromRefusal(decided);
       if (!decided.repeat) await ask(parts, { record, reason, caller: callerOf(parts, req) }, action);
