@@ -119,6 +119,7 @@ function sendHead(res: ServerResponse): void {
   res.setHeader('Content-Type', 'text/event-stream');
   res.setHeader('Cache-Control', 'no-cache, no-transform');
   res.setHeader('X-Accel-Buffering', 'no');
+  res.setHeader('X-Content-Type-Options', 'nosniff');
   res.setHeader('Connection', 'close');
   res.useChunkedEncodingByDefault = false;
   if (res.req.httpVersion === '1.1') res.setHeader('Transfer-Encoding', 'chunked');

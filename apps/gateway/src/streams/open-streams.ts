@@ -7,7 +7,10 @@ interface Stream {
 
 /**
  * The event streams that are open in this process: one clock for all, how many each user has, and their end when the
- * process stops. The limit of a user is per process: with several gateways it is that often as high.
+ * process stops. The limit of a user is per process, because it guards what is in one: its sockets and memory. With
+ * several gateways it is that often as high. A count that they shared would have to lease its places, and after a
+ * gateway was killed its readers would be refused by the next one until the leases are over; an EventSource that is
+ * answered 429 never comes back.
  */
 export class OpenStreams {
   readonly #streams = new Set<Stream>();

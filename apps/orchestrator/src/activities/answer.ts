@@ -1,4 +1,5 @@
 import type { TaskInput, WorkflowId } from '@plangate/contracts';
+import { neutralMarkup } from '@plangate/research';
 import { askModel } from './faults.ts';
 import type { Parts } from './parts.ts';
 import { publish } from './publish.ts';
@@ -19,7 +20,8 @@ export function answerActivities(parts: Parts) {
       await tasks.addUsage(id, answer, 'answer');
       const citations = answer.citations ?? [];
       const draft = {
-        result: answer.answer,
+        // As a report: Markdown that loads and runs nothing, whoever renders it.
+        result: neutralMarkup(answer.answer),
         metadata: citations.length > 0 ? { citations } : {},
         modelUsed: answer.model,
         provider: answer.provider,
