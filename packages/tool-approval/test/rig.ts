@@ -65,9 +65,9 @@ export function scriptedModel(replies: (ModelReply | Error)[]) {
   const left = [...replies];
   const model: Model = (request) => {
     requests.push(structuredClone(request));
-    const reply = left.shift() ?? { content: 'Done.' };
+    const reply = left.length > 0 ? left.shift() : { content: 'Done.' };
     if (reply instanceof Error) throw reply;
-    return structuredClone(reply);
+    return structuredClone(reply) as ModelReply;
   };
   return { model, requests };
 }

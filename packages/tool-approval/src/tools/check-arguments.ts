@@ -67,12 +67,13 @@ const WRAPPERS = new Set([
 
 function faultsOf(errors: readonly OutputUnit[]): ArgumentFault[] {
   const said = errors.filter(({ keyword }) => !WRAPPERS.has(keyword)).map(fieldOf);
-  const own = said.filter(({ problem }) => problem !== UNRECOGNIZED);
-  // A field with a fault of its own counts as unevaluated too: that says nothing new.
+  // A field with a fault in it counts as unevaluated too: that says nothing new.
   const news = said.filter(
     (fault) =>
       fault.problem !== UNRECOGNIZED ||
-      !own.some(({ path }) => path === fault.path || path.startsWith(`${fault.path}.`)),
+      !said.some(({ path, problem }) =>
+        path === fault.path ? problem !== UNRECOGNIZED : path.startsWith(`${fault.path}.`),
+      ),
   );
   return news.filter((a, i) => news.findIndex((b) => a.path === b.path && a.problem === b.problem) === i);
 }
