@@ -6,14 +6,16 @@ import { cleanText, codePoints, isBlank } from './text.ts';
 const TITLE_LIMIT = 60;
 const STATUS_PREFIX = 'TASK_STATUS_';
 
+type WithoutPrefix<Status> = Status extends `${typeof STATUS_PREFIX}${infer Rest}` ? Rest : never;
+
 /** Status of a task as sessions show it: without the prefix (`contract/plan-review.md` §1). */
 export const SessionTaskStatus = z.enum(
-  TaskStatus.options.map((status) => withoutPrefix(status)) as [string, ...string[]],
+  TaskStatus.options.map((status) => withoutPrefix(status)) as WithoutPrefix<TaskStatus>[],
 );
 
 /** `COMPLETED` of `TASK_STATUS_COMPLETED`. */
-export function withoutPrefix(status: TaskStatus): string {
-  return status.slice(STATUS_PREFIX.length);
+export function withoutPrefix(status: TaskStatus): WithoutPrefix<TaskStatus> {
+  return status.slice(STATUS_PREFIX.length) as WithoutPrefix<TaskStatus>;
 }
 
 /** One entry of `GET /api/v1/sessions`. */

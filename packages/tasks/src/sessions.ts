@@ -50,7 +50,7 @@ export function toSessionSummary({ session, tasks }: SessionWithTasks, now: Date
     is_active: isRunning || now.getTime() - Date.parse(lastActivity) < ACTIVE_MS,
     is_research_session: tasks[0]?.kind === 'research',
     latest_task_query: latest?.query ?? '',
-    latest_task_status: latest ? withoutPrefix(latest.status) : '',
+    latest_task_status: withoutPrefix(latest?.status ?? 'TASK_STATUS_QUEUED'),
     successful_tasks: countOf('TASK_STATUS_COMPLETED'),
     failed_tasks: countOf('TASK_STATUS_FAILED'),
     total_cost_usd: sum(tasks, ({ usage }) => usage.estimated_cost),
