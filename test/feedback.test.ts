@@ -135,7 +135,7 @@ describe('the message', () => {
 });
 
 describe('rounds', () => {
-  test('the 10th feedback is the last: its answer is a plan, the 11th is refused, approve works', async () => {
+  test('P37 the 10th feedback is the last: its answer is a plan, the 11th is refused, approve works', async () => {
     const { id, query } = await reviewed(({ prompt }) =>
       prompt.includes('Round 10 of 10') ? asks('Which ports?') : undefined,
     );

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { randomOf } from '../prove/random.ts';
 import { taskPath } from './support/client.ts';
 import { type Product, startProduct } from './support/product.ts';
 import { type Reader, type ReadOptions, readStream } from './support/sse.ts';
@@ -142,19 +143,8 @@ test('P115 two readers of one workflow both get every event once, as it happens'
   for (const reader of both) expect(idsOf(reader)).toEqual(ids);
 });
 
-/** Numbers that look random and are the same in every run (mulberry32). */
-function numbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 test('P45 P50 a reader that drops 20 times during a run loses nothing and sees nothing twice', async () => {
-  const random = numbers(7);
+  const random = randomOf(7);
   const id = await product.submit('Dropped again and again', { require_review: true });
   const seen: string[] = [];
   let connections = 0;
@@ -162,9 +152,9 @@ test('P45 P50 a reader that drops 20 times during a run loses nothing and sees n
     for (;;) {
       connections += 1;
       const drop = connections <= 20;
-      const most = drop ? Math.floor(random() * 3) : Number.POSITIVE_INFINITY;
+      const most = drop ? random.int(0, 2) : Number.POSITIVE_INFINITY;
       const last = seen.at(-1);
-      const inHeader = random() < 0.5;
+      const inHeader = random.chance(0.5);
       const resume: ReadOptions =
         last === undefined
           ? {}
@@ -209,7 +199,7 @@ test('a client that resumes from too early sees the overlap under the same ids',
   expect(second.frames()).toEqual(first.frames().slice(2));
 });
 
-test('a reader that takes nothing holds nobody up, is broken off, and resumes by id', async () => {
+test('P32 a reader that takes nothing holds nobody up, is broken off, and resumes by id', async () => {
   const id = await reviewed('A slow reader');
   const slow = open(id, { read: false });
   const quick = open(id);

@@ -247,7 +247,7 @@ describe('If-Match', () => {
     raw?: boolean;
   }[];
 
-  test('every header of the table matches or conflicts, on edit and on approve', async () => {
+  test('P07 every header of the table matches or conflicts, on edit and on approve', async () => {
     for (const { header, match, current = 2, raw } of cases) {
       const id = current === 1 ? await rig.review() : await atVersion2();
       const sent: Record<string, string> =

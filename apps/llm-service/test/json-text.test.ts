@@ -6,7 +6,7 @@ const A = '{"questions":[{"text":"a","terms":["x"]}]}';
 const a = { questions: [{ text: 'a', terms: ['x'] }] };
 const inString = { questions: [{ text: 'use ```json\n{"b":1}\n``` and }', terms: [] }] };
 
-describe('the one extractor of JSON', () => {
+describe('P25 P26 the one extractor of JSON', () => {
   test.each<[string, string, unknown[]]>([
     ['plain', A, [a]],
     ['prose before and after', `Here you are:\n${A}\nHope that helps [1] {really}.`, [a]],

@@ -72,7 +72,7 @@ describe.each<Kind>(['openai', 'openai-compatible'])('a provider of kind %s', (k
     expect(provider.calls[0]).toMatchObject({ path: '/v1/chat/completions', authorization: `Bearer ${KEY}` });
   });
 
-  test('joins content parts and drops reasoning', async () => {
+  test('P29 joins content parts and drops reasoning', async () => {
     provider.script({
       do: 'content',
       content: [

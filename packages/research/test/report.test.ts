@@ -34,7 +34,7 @@ test.each([
   '- a\n   ```\n<script>1</script>',
   '| ` | <script> ` |',
   '\\`<script>`',
-])('nothing in a report is active when rendered: %j', (body) => {
+])('P112 nothing in a report is active when rendered: %j', (body) => {
   const { report } = finish(body);
   const outsideCode = report.replace(/`[^`\n]+`/g, '');
   expect(outsideCode).not.toMatch(/<[a-z!/]/i);

@@ -12,9 +12,12 @@ const { cases } = JSON.parse(readFileSync(new URL('./fixtures/if-match.json', im
 };
 
 describe('If-Match (contract §2.2)', () => {
-  it.each(cases)('header $header at version $current allows: $match', ({ header, match, current = 2 }) => {
-    expect(ifMatchAllows(header, current)).toBe(match);
-  });
+  it.each(cases)(
+    'P07 header $header at version $current allows: $match',
+    ({ header, match, current = 2 }) => {
+      expect(ifMatchAllows(header, current)).toBe(match);
+    },
+  );
 
   it.each(['"x,*,y"', '"a, 2 ,b"', '"2', '"1,"2"', 'W/"2"', '2"', '2\u00a0'])(
     '%s is one tag or none: no match',
