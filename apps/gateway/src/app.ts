@@ -33,6 +33,12 @@ import { OpenStreams } from './streams/open-streams.ts';
 type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 type IdHandler = (req: IncomingMessage, res: ServerResponse, id: WorkflowId) => Promise<void>;
 
+type LimitedHandler<A extends unknown[]> = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  ...more: A
+) => Promise<void>;
+
 export interface Gateway {
   /** For `http.createServer`. */
   handler: RequestListener;
@@ -130,6 +136,13 @@ function createApp(parts: GatewayParts, { auth, streamAuth, review, stream }: Sh
     for (const [method, handler] of Object.entries(handlers)) app[method as keyof Handlers](path, handler);
     app.route(path).all(methodNotAllowed(...Object.keys(handlers).map((method) => method.toUpperCase())));
   };
+  /** Counted after auth and the check of an id. */
+  const limited =
+    <A extends unknown[]>(handler: LimitedHandler<A>): LimitedHandler<A> =>
+    async (req, res, ...more) => {
+      await parts.limit(req, res);
+      await handler(req, res, ...more);
+    };
   const task = (handler: IdHandler) => withId('task', handler);
   const reviewed = (handler: IdHandler) => withId('workflow', handler);
 
@@ -142,29 +155,32 @@ function createApp(parts: GatewayParts, { auth, streamAuth, review, stream }: Sh
     return (isRead(req) && req.path.startsWith('/stream/') ? streamAuth : auth)(req, res, next);
   });
   route('/api/v1/stream/sse', { get: stream });
-  route('/api/v1/tasks', { get: tasks.list, post: submit.submitTask });
-  route('/api/v1/tasks/stream', { post: submit.submitAndStream });
+  route('/api/v1/tasks', { get: limited(tasks.list), post: limited(submit.submitTask) });
+  route('/api/v1/tasks/stream', { post: limited(submit.submitAndStream) });
   route('/api/v1/tasks/:id', { get: task(tasks.read) });
-  route('/api/v1/tasks/:id/events', { get: task(tasks.readEvents) });
-  route('/api/v1/tasks/:id/timeline', { get: task(tasks.timeline) });
-  route('/api/v1/tasks/:id/stream', { get: task(tasks.redirectToStream) });
-  route('/api/v1/tasks/:id/control-state', { get: task(tasks.controlState) });
-  route('/api/v1/tasks/:id/cancel', { post: task(control.cancel) });
-  route('/api/v1/tasks/:id/pause', { post: task(control.pause) });
-  route('/api/v1/tasks/:id/resume', { post: task(control.resume) });
-  route('/api/v1/tasks/:id/review', { get: reviewed(review.read), post: reviewed(reviewActRoute(parts)) });
-  route('/api/v1/tasks/:id/review/versions', { get: reviewed(review.versions) });
-  route('/api/v1/tasks/:id/review/diff', { get: reviewed(review.diff) });
-  route('/api/v1/tasks/:id/review/audit', { get: reviewed(review.audit) });
-
-  route('/api/v1/sessions', { get: sessions.list });
-  route('/api/v1/sessions/:id', {
-    get: ofSession(sessions.read),
-    patch: ofSession(sessions.rename),
-    delete: ofSession(sessions.remove),
+  route('/api/v1/tasks/:id/events', { get: task(limited(tasks.readEvents)) });
+  route('/api/v1/tasks/:id/timeline', { get: task(limited(tasks.timeline)) });
+  route('/api/v1/tasks/:id/stream', { get: task(limited(tasks.redirectToStream)) });
+  route('/api/v1/tasks/:id/control-state', { get: task(limited(tasks.controlState)) });
+  route('/api/v1/tasks/:id/cancel', { post: task(limited(control.cancel)) });
+  route('/api/v1/tasks/:id/pause', { post: task(limited(control.pause)) });
+  route('/api/v1/tasks/:id/resume', { post: task(limited(control.resume)) });
+  route('/api/v1/tasks/:id/review', {
+    get: reviewed(review.read),
+    post: reviewed(limited(reviewActRoute(parts))),
   });
-  route('/api/v1/sessions/:id/history', { get: ofSession(sessions.history) });
-  route('/api/v1/sessions/:id/events', { get: ofSession(sessions.events) });
+  route('/api/v1/tasks/:id/review/versions', { get: reviewed(limited(review.versions)) });
+  route('/api/v1/tasks/:id/review/diff', { get: reviewed(limited(review.diff)) });
+  route('/api/v1/tasks/:id/review/audit', { get: reviewed(limited(review.audit)) });
+
+  route('/api/v1/sessions', { get: limited(sessions.list) });
+  route('/api/v1/sessions/:id', {
+    get: ofSession(limited(sessions.read)),
+    patch: ofSession(limited(sessions.rename)),
+    delete: ofSession(limited(sessions.remove)),
+  });
+  route('/api/v1/sessions/:id/history', { get: ofSession(limited(sessions.history)) });
+  route('/api/v1/sessions/:id/events', { get: ofSession(limited(sessions.events)) });
 
   app.use(notFound);
   const answer = errorHandler(parts.log);

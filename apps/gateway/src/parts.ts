@@ -6,6 +6,7 @@ import {
   type HealthCheck,
   type IdempotencyStore,
   principalOf,
+  type RateLimiter,
   requestIdOf,
 } from '@plangate/http';
 import type { ReviewStore } from '@plangate/review/redis';
@@ -30,6 +31,7 @@ export interface GatewayParts {
   events: EventLog;
   hub: EventHub;
   idempotency: IdempotencyStore;
+  limit: RateLimiter;
   engine: Engine;
   llm: LlmClient;
   lock: FeedbackLock;

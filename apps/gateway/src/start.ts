@@ -7,6 +7,7 @@ import {
   byCredential,
   createHttpServer,
   idempotencyStore,
+  rateLimiter,
   skipAuth,
   stoppable,
 } from '@plangate/http';
@@ -83,6 +84,9 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     events,
     hub,
     idempotency: idempotencyStore(redis),
+    limit: rateLimiter(redis, settings.rate_limits, {
+      onFault: (error) => log.warn({ reason: error.message }, 'requests are not counted'),
+    }),
     engine,
     llm: createLlmClient(settings.llm_service.url, settings.review.model_timeout_seconds),
     lock: createFeedbackLock(redis, {

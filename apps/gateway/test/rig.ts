@@ -53,10 +53,12 @@ export interface RigOptions {
     gateway?: Partial<Settings['gateway']>;
     review?: Partial<Settings['review']>;
     events?: Partial<Settings['events']>;
+    /** Default: no limits. */
+    rate_limits?: Settings['rate_limits'];
   };
   redis?: RedisServer;
   taskQueue?: string;
-  options?: Partial<Pick<GatewayOptions, 'stopLimitMs' | 'sweepIntervalMs'>>;
+  options?: Partial<Pick<GatewayOptions, 'stopLimitMs' | 'sweepIntervalMs' | 'adapt'>>;
 }
 
 /** A gateway in this process with a real Redis, keys for three people, and stores to arrange and to look with. */
@@ -94,6 +96,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     gateway: { port: 0, ...options.settings?.gateway },
     review: options.settings?.review ?? {},
     events: options.settings?.events ?? {},
+    rate_limits: options.settings?.rate_limits ?? { minute: 0, hour: 0, day: 0 },
     redis: { url: redisServer.url },
     llm_service: { url: llm.url },
     temporal: { address: options.temporalAddress ?? NOWHERE, task_queue: taskQueue },

@@ -41,6 +41,7 @@ export {
 } from './idempotency/index.ts';
 export { loggedPath, logRequests, noteWorkflow } from './log-requests.ts';
 export { compose, type Middleware, requestTarget } from './middleware.ts';
+export { type RateLimiter, type RateLimitOptions, type RateLimits, rateLimiter } from './rate-limit.ts';
 export { type Reply, sendReply } from './reply.ts';
 export { requestId, requestIdOf, type Trace, traceOf } from './request-id.ts';
 export { sendJson } from './send-json.ts';

@@ -30,6 +30,14 @@ export const Settings = z.strictObject({
       require_if_match: z.boolean().default(false),
     })
     .prefault({}),
+  /** Requests of one user; 0: no limit. */
+  rate_limits: z
+    .strictObject({
+      minute: z.int().min(0).default(60),
+      hour: z.int().min(0).default(1_000),
+      day: z.int().min(0).default(10_000),
+    })
+    .prefault({}),
   llm_service: z
     .strictObject({
       host: host.default('127.0.0.1'),
@@ -93,6 +101,9 @@ export const ENVIRONMENT: EnvironmentVariable[] = [
   { name: 'GATEWAY_PORT', path: ['gateway', 'port'], type: 'number' },
   { name: 'GATEWAY_SKIP_AUTH', path: ['gateway', 'skip_auth'], type: 'boolean' },
   { name: 'GATEWAY_ALLOWED_ORIGINS', path: ['gateway', 'allowed_origins'], type: 'list' },
+  { name: 'RATE_LIMIT_MINUTE', path: ['rate_limits', 'minute'], type: 'number' },
+  { name: 'RATE_LIMIT_HOUR', path: ['rate_limits', 'hour'], type: 'number' },
+  { name: 'RATE_LIMIT_DAY', path: ['rate_limits', 'day'], type: 'number' },
   { name: 'LLM_SERVICE_HOST', path: ['llm_service', 'host'], type: 'text' },
   { name: 'LLM_SERVICE_PORT', path: ['llm_service', 'port'], type: 'number' },
   { name: 'LLM_SERVICE_URL', path: ['llm_service', 'url'], type: 'text' },

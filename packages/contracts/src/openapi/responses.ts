@@ -16,6 +16,12 @@ const SHARED_ERRORS = {
   UnsupportedMediaType: { status: '415', text: 'The body is not `application/json`, or is compressed.' },
   IdempotencyRunning: { status: '409', text: 'A request with this `Idempotency-Key` is still running.' },
   IdempotencyMismatch: { status: '422', text: 'The `Idempotency-Key` was used with another body.' },
+  TooManyRequests: {
+    status: '429',
+    text:
+      'More requests than the limits allow; `window` says which of them. `X-RateLimit-Limit-Minute`, ' +
+      '`X-RateLimit-Remaining-Minute` and `X-RateLimit-Reset` (seconds since 1970) come with every counted answer.',
+  },
   StoreUnavailable: { status: '503', text: 'Redis cannot be reached, or does not answer in time.' },
   Unexpected: { status: 'default', text: 'Any other error: `error` is for people, `code` for programs.' },
 };
@@ -45,11 +51,12 @@ export function responses(route: Route, show: Show): Record<string, JsonSchema> 
   };
 }
 
-function sharedBy({ method, access, body }: Route): SharedError[] {
+function sharedBy({ method, access, unlimited, body }: Route): SharedError[] {
   return [
     ...(access === 'open' ? [] : (['Unauthorized', 'StoreUnavailable'] as const)),
     ...(body ? (['BodyTooLarge', 'UnsupportedMediaType'] as const) : []),
     ...(method === 'post' ? (['IdempotencyRunning', 'IdempotencyMismatch'] as const) : []),
+    ...(access === 'required' && !unlimited ? (['TooManyRequests'] as const) : []),
     'Unexpected',
   ];
 }

@@ -33,6 +33,8 @@ export interface Route {
   /** Markdown. */
   description?: string;
   access: Access;
+  /** Requests are not counted, so there is no 429. */
+  unlimited?: boolean;
   parameters?: readonly Parameter[];
   body?: { schema: z.ZodType; required: boolean };
   answers: Readonly<Record<number, Answer>>;

@@ -23,6 +23,7 @@ export const reviewRoutes: readonly Route[] = [
   ofReview('get', '', {
     id: 'getReview',
     summary: 'Read the plan that waits for a decision',
+    unlimited: true,
     parameters: [WAIT, IF_NONE_MATCH],
     answers: {
       200: { description: 'The review as it is now.', schema: ReviewBody, headers: ['ETag'] },
@@ -93,7 +94,7 @@ export const reviewRoutes: readonly Route[] = [
 ];
 
 type OfReview = Pick<Route, 'id' | 'summary' | 'answers'> &
-  Partial<Pick<Route, 'description' | 'parameters' | 'body' | 'errors'>>;
+  Partial<Pick<Route, 'description' | 'unlimited' | 'parameters' | 'body' | 'errors'>>;
 
 function ofReview(method: Route['method'], suffix: string, route: OfReview): Route {
   return {

@@ -81,6 +81,7 @@ export const taskRoutes: readonly Route[] = [
   ofTask('get', '', {
     id: 'getTask',
     summary: 'Read a task: status, result, usage',
+    unlimited: true,
     answers: {
       200: { description: 'The task as it is now.', schema: TaskBody, headers: ['X-Workflow-ID'] },
     },
@@ -116,7 +117,7 @@ export const taskRoutes: readonly Route[] = [
 ];
 
 type OfTask = Pick<Route, 'id' | 'summary' | 'answers'> &
-  Partial<Pick<Route, 'parameters' | 'body' | 'errors'>>;
+  Partial<Pick<Route, 'unlimited' | 'parameters' | 'body' | 'errors'>>;
 
 function ofTask(method: Route['method'], suffix: string, route: OfTask): Route {
   return {
