@@ -37,9 +37,33 @@ export function countSuites(file: string, succeeded: boolean): Counts {
   return { passed: report.numPassedTests, failed: failed + (unexplained ? 1 : 0) };
 }
 
+/**
+ * Counts a pytest run by its JUnit report. A skipped test has not passed; a run that failed for a reason outside
+ * of its tests, or without any, is a failure.
+ * @param file missing where pytest did not come that far
+ * @param succeeded pytest ended with exit code 0
+ */
+export function countJunit(file: string, succeeded: boolean): Counts {
+  const suite = /<testsuite [^>]*>/.exec(readText(file) ?? '')?.[0] ?? '';
+  const number = (name: string) => Number(new RegExp(` ${name}="(\\d+)"`).exec(suite)?.[1] ?? 0);
+  const failed = number('failures') + number('errors');
+  const passed = Math.max(0, number('tests') - failed - number('skipped'));
+  const unexplained = failed === 0 && (!succeeded || passed === 0);
+  return { passed, failed: failed + (unexplained ? 1 : 0) };
+}
+
 function readReport(file: string): Report | undefined {
+  const text = readText(file);
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Report;
+    return text === undefined ? undefined : (JSON.parse(text) as Report);
+  } catch {
+    return undefined;
+  }
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
   } catch {
     return undefined;
   }

@@ -5,6 +5,7 @@ import { PROJECT_FOLDER } from '@plangate/service';
 import { type Child, describeExit, spawnChild } from './child.ts';
 import { findRedis } from './install/redis.ts';
 import { findTemporal } from './install/temporal.ts';
+import { pythonChecks } from './python/checks.ts';
 import { stopRequest } from './stop-request.ts';
 import { type Counts, countSuites, NOTHING, sum } from './test-counts.ts';
 
@@ -22,6 +23,7 @@ async function main(vitestArguments: string[]): Promise<number> {
       await check('lint', 'biome', ['check', '.']),
       await check('types', 'tsc', ['--noEmit']),
       await suites(vitestArguments, join(work, 'results.json')),
+      await python(work),
     ]);
   } catch (error) {
     say(error instanceof Error ? error.message : String(error));
@@ -53,15 +55,30 @@ async function suites(args: string[], results: string): Promise<Counts> {
   return countSuites(results, passed);
 }
 
+/** A machine without Python fails these checks only. */
+async function python(work: string): Promise<Counts> {
+  try {
+    return await pythonChecks({ work, report: say, succeeds: runs });
+  } catch (error) {
+    if (stop.aborted) throw error;
+    say(error instanceof Error ? error.message : String(error));
+    return { passed: 0, failed: 1 };
+  }
+}
+
 /** Runs a command of the installed packages and shows what it says. */
-async function succeeds(name: string, command: string, args: string[]): Promise<boolean> {
+function succeeds(name: string, command: string, args: string[]): Promise<boolean> {
+  const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter);
+  return runs(name, join(PROJECT_FOLDER, 'node_modules', '.bin', command), args, { PATH });
+}
+
+async function runs(name: string, command: string, args: string[], env: NodeJS.ProcessEnv): Promise<boolean> {
   if (stop.aborted) throw new Error(`stopped (${stop.reason})`);
   say(name);
   const began = performance.now();
-  const bin = join(PROJECT_FOLDER, 'node_modules', '.bin');
-  const child = await spawnChild(join(bin, command), args, {
+  const child = await spawnChild(command, args, {
     cwd: PROJECT_FOLDER,
-    env: { ...process.env, PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter) },
+    env: { ...process.env, ...env },
     logFile: 'inherit',
   });
   const exit = await endOrStop(child);

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
+import { findPython } from '../src/install/python.ts';
 import { findRedis } from '../src/install/redis.ts';
 import { findTemporal } from '../src/install/temporal.ts';
 
@@ -83,6 +84,27 @@ test('Redis is installed with the package manager that is there', async () => {
     `printf '#!/bin/sh\\necho Redis server v=7.4.1\\n' > ${target}; /bin/chmod +x ${target}`,
   );
   expect(await findRedis({ environment })).toBe(target);
+});
+
+test('a Python that is too old is refused with its version', async () => {
+  program('bin', 'python3', 'echo "it is Python 3.8"');
+  await expect(findPython({ environment })).rejects.toThrow(
+    /bin\/python3: it is Python 3\.8\.[\s\S]*Install Python 3\.9/,
+  );
+});
+
+test('without Python and without a package manager it says what to do', async () => {
+  await expect(findPython({ environment })).rejects.toThrow(/not on PATH[\s\S]*python3-venv/);
+});
+
+test('a Python without virtual environments is completed with the package manager that is there', async () => {
+  const target = program('bin', 'python3', 'echo "its module ensurepip is missing"');
+  program('bin', 'brew', `printf '#!/bin/sh\nexit 0\n' > ${target}`);
+  expect(await findPython({ environment })).toBe(target);
+});
+
+test('the Python of this machine is taken as it is', async () => {
+  expect(await findPython()).toMatch(/python3$/);
 });
 
 function program(under: string, name: string, script: string): string {

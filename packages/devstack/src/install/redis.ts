@@ -1,5 +1,5 @@
-import { userInfo } from 'node:os';
 import { onPath, type Report, run, silent } from './run.ts';
+import { installSystemPackages } from './system-packages.ts';
 
 /** The oldest Redis that the product is made for. */
 const OLDEST = 7;
@@ -29,30 +29,12 @@ const ADVICE =
   'Install it (https://redis.io/docs/latest/operate/oss_and_stack/install/) or set REDIS_URL to a running server.';
 
 async function install(report: Report, environment: NodeJS.ProcessEnv): Promise<string> {
-  const commands = installer(environment);
-  if (!commands) throw new Error(`redis-server is not on PATH.\n${ADVICE}`);
-  for (const [command, ...args] of commands) {
-    report(`${[command, ...args].join(' ')} ...`);
-    await run(command, args, { env: { ...environment, DEBIAN_FRONTEND: 'noninteractive' }, report }).catch(
-      (error: Error) => {
-        throw new Error(`Redis could not be installed:\n${error.message}\n${ADVICE}`);
-      },
-    );
-  }
+  const names = { apt: ['redis-server'], brew: ['redis'] };
+  const installed = await installSystemPackages(names, report, environment).catch((error: Error) => {
+    throw new Error(`Redis could not be installed:\n${error.message}\n${ADVICE}`);
+  });
+  if (!installed) throw new Error(`redis-server is not on PATH.\n${ADVICE}`);
   const found = onPath('redis-server', environment);
   if (!found) throw new Error(`redis-server is not on PATH after its installation.\n${ADVICE}`);
   return found;
-}
-
-/** The commands that install Redis here; undefined where a person has to do it. */
-function installer(environment: NodeJS.ProcessEnv): [string, ...string[]][] | undefined {
-  if (onPath('brew', environment)) return [['brew', 'install', 'redis']];
-  if (!onPath('apt-get', environment)) return undefined;
-  const apt: [string, ...string[]][] = [
-    ['apt-get', 'update', '-q'],
-    ['apt-get', 'install', '-y', '-q', '--no-install-recommends', 'redis-server'],
-  ];
-  if (userInfo().uid === 0) return apt;
-  const maySudo = environment['CI'] && onPath('sudo', environment);
-  return maySudo ? apt.map((command) => ['sudo', '-n', ...command]) : undefined;
 }
