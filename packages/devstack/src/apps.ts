@@ -6,7 +6,7 @@ import { dataFolder } from './data-folder.ts';
 import { freePort, requireFreePort } from './free-port.ts';
 import { type Crash, type Server, startServer } from './server.ts';
 
-export type AppName = 'gateway' | 'orchestrator' | 'llm-service';
+export type AppName = 'gateway' | 'orchestrator' | 'llm-service' | 'approval-agent';
 
 export interface AppOptions {
   /** Settings of the app; those of this process are not handed down. Ports that are missing are free ones. */
@@ -31,7 +31,11 @@ export interface App extends Server {
 const LISTENS: Partial<Record<AppName, { port: string; host: string }>> = {
   gateway: { port: 'GATEWAY_PORT', host: 'GATEWAY_HOST' },
   'llm-service': { port: 'LLM_SERVICE_PORT', host: 'LLM_SERVICE_HOST' },
+  'approval-agent': { port: 'APPROVAL_AGENT_PORT', host: 'APPROVAL_AGENT_HOST' },
 };
+
+/** The apps that are ready when their Temporal worker is. */
+const WORKERS: AppName[] = ['orchestrator', 'approval-agent'];
 
 /** Longest wait in milliseconds for an app: a Temporal worker bundles its workflows first. */
 const START_LIMIT_MS = 60_000;
@@ -55,7 +59,8 @@ export async function startApp(name: AppName, options: AppOptions = {}): Promise
     env,
     logFile,
     limitMs: START_LIMIT_MS,
-    isReady: async ({ log }) => (url ? (await fetch(`${url}/health`)).ok : isWorkerRunning(log())),
+    isReady: async ({ log }) =>
+      (!WORKERS.includes(name) || isWorkerRunning(log())) && (!url || (await fetch(`${url}/health`)).ok),
     release: () => folder?.release(),
     signal: options.signal,
     onCrash: options.onCrash,

@@ -9,13 +9,22 @@ import type { Crash, Server } from './server.ts';
 import { startTemporal } from './temporal.ts';
 import { together } from './together.ts';
 
+/** What plan review needs. */
 const APPS: AppName[] = ['llm-service', 'orchestrator', 'gateway'];
+/** The whole product. */
+export const ALL_APPS: AppName[] = [...APPS, 'approval-agent'];
 
 export interface StackOptions {
   /** Keeps data and logs here, for the next start; default: a temporary folder, removed by `stop`. */
   folder?: string;
   /** Default: free ones. */
-  ports?: { gateway?: number; llmService?: number; redis?: number; temporal?: number };
+  ports?: {
+    gateway?: number;
+    approvalAgent?: number;
+    llmService?: number;
+    redis?: number;
+    temporal?: number;
+  };
   /** A Redis that runs already. */
   redisUrl?: string;
   /** A Temporal server that runs already, `host:port`. */
@@ -24,7 +33,7 @@ export interface StackOptions {
   taskQueue?: string;
   /** An llm-service that runs already, or a stand-in; the product's own is not started then. */
   llmUrl?: string;
-  /** The apps to start; default: all. */
+  /** The apps to start; default: all that plan review needs, without the approval agent. */
   apps?: AppName[];
   /** Settings of the apps, by the names of their environment variables; they win. Default: the offline model. */
   env?: Record<string, string>;
@@ -44,11 +53,17 @@ export interface StackOptions {
 /** The whole product, running. */
 export interface Stack {
   readonly gatewayUrl: string;
+  readonly approvalUrl: string;
   readonly llmUrl: string;
   readonly redis: RedisPart;
   readonly temporal: TemporalPart;
   /** Reading an app that was left out throws. */
-  readonly apps: { readonly gateway: App; readonly orchestrator: App; readonly llmService: App };
+  readonly apps: {
+    readonly gateway: App;
+    readonly orchestrator: App;
+    readonly llmService: App;
+    readonly approvalAgent: App;
+  };
   /** The settings that the apps were started with, for further instances of them. */
   readonly env: Record<string, string>;
   /** Stops everything that was started here, the last first; safe to call again. */
@@ -114,7 +129,7 @@ async function startParts(
     signal,
   );
 
-  const env = await settings(options, redis.url, temporal.address);
+  const env = await settings(options, folder, redis.url, temporal.address);
   const apps = new Map<AppName, App>();
   const wanted = (options.apps ?? APPS).filter((name) => name !== 'llm-service' || !options.llmUrl);
   await together(
@@ -125,6 +140,7 @@ async function startParts(
   );
   return {
     gatewayUrl: `http://127.0.0.1:${env['GATEWAY_PORT']}`,
+    approvalUrl: `http://127.0.0.1:${env['APPROVAL_AGENT_PORT']}`,
     llmUrl: env['LLM_SERVICE_URL'] ?? '',
     redis,
     temporal,
@@ -136,6 +152,7 @@ async function startParts(
 /** The settings of the apps of one stack. */
 async function settings(
   options: StackOptions,
+  folder: string,
   redisUrl: string,
   temporalAddress: string,
 ): Promise<Record<string, string>> {
@@ -143,6 +160,9 @@ async function settings(
   return {
     GATEWAY_PORT: String(options.ports?.gateway ?? (await freePort())),
     GATEWAY_SKIP_AUTH: options.skipAuth === false ? '0' : '1',
+    APPROVAL_AGENT_PORT: String(options.ports?.approvalAgent ?? (await freePort())),
+    APPROVAL_AGENT_SKIP_AUTH: options.skipAuth === false ? '0' : '1',
+    APPROVAL_AGENT_OUTBOX: join(folder, 'outbox'),
     LLM_SERVICE_PORT: String(llmPort),
     LLM_SERVICE_URL: options.llmUrl ?? `http://127.0.0.1:${llmPort}`,
     REDIS_URL: redisUrl,
@@ -170,12 +190,15 @@ function named(apps: Map<AppName, App>): Stack['apps'] {
     get llmService() {
       return app('llm-service');
     },
+    get approvalAgent() {
+      return app('approval-agent');
+    },
   };
 }
 
 /** Apps first and side by side, then what they stand on. */
 async function stopAll(started: Server[]): Promise<void> {
-  const isApp = (server: Server) => (APPS as string[]).includes(server.name);
+  const isApp = (server: Server) => (ALL_APPS as string[]).includes(server.name);
   await Promise.all(started.filter(isApp).map((server) => server.stop()));
   await Promise.all(started.filter((server) => !isApp(server)).map((server) => server.stop()));
 }

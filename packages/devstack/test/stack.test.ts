@@ -3,21 +3,29 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { type Stack, startApp, startStack } from '../src/index.ts';
+import { ALL_APPS } from '../src/stack.ts';
 import { isAlive } from './processes.ts';
 
 test('two stacks run side by side on one Temporal server, and stop leaves nothing of them', async () => {
   const temporalAddress = inject('temporalAddress');
-  const stacks = await Promise.all([startStack({ temporalAddress }), startStack({ temporalAddress })]);
+  const whole = { temporalAddress, apps: ALL_APPS };
+  const stacks = await Promise.all([startStack(whole), startStack(whole)]);
   const [one, two] = stacks as [Stack, Stack];
 
   const bodies = stacks.map(async ({ gatewayUrl }) => (await fetch(`${gatewayUrl}/readiness`)).json());
   expect(await Promise.all(bodies)).toMatchObject([{ status: 'ready' }, { status: 'ready' }]);
-  for (const name of ['GATEWAY_PORT', 'LLM_SERVICE_PORT', 'REDIS_URL', 'TEMPORAL_TASK_QUEUE']) {
+  for (const name of [
+    'GATEWAY_PORT',
+    'APPROVAL_AGENT_PORT',
+    'LLM_SERVICE_PORT',
+    'REDIS_URL',
+    'TEMPORAL_TASK_QUEUE',
+  ]) {
     expect(one.env[name], name).not.toBe(two.env[name]);
   }
 
   const apps = stacks.flatMap((stack) => Object.values(stack.apps));
-  expect(apps).toHaveLength(6);
+  expect(apps).toHaveLength(8);
   await Promise.all(stacks.map((stack) => stack.stop()));
   expect(apps.filter((app) => isAlive(app.pid) || existsSync(app.logFile))).toEqual([]);
 });

@@ -21,10 +21,13 @@ import type { z } from 'zod';
 export class LlmServiceError extends Error {
   override readonly name = 'LlmServiceError';
   readonly kind: 'away' | 'failed' | 'refused';
+  /** HTTP status of the answer; none where there was no answer. */
+  readonly status: number | undefined;
 
-  constructor(kind: LlmServiceError['kind'], message: string) {
+  constructor(kind: LlmServiceError['kind'], message: string, status?: number) {
     super(message);
     this.kind = kind;
+    this.status = status;
   }
 }
 
@@ -69,6 +72,7 @@ export function createLlmClient(baseUrl: string, timeoutSeconds: number): LlmCli
       throw new LlmServiceError(
         kindOf(response.status, parsed.data?.code),
         `${path}: ${response.status} ${reason}`,
+        response.status,
       );
     }
     const answer = schema.safeParse(body);

@@ -19,6 +19,42 @@ const Provider = z
   });
 export type ProviderSettings = z.infer<typeof Provider>;
 
+/** Fewer bytes than the hash has are guessed too easily (RFC 7518 §3.2). */
+const SECRET_BYTES = 32;
+const claim = z.string().min(1);
+
+/** Off unless there are keys; then issuer and audience must be named. */
+const Jwt = z
+  .strictObject({
+    /** Where the JWK set is: a file, relative to the project's folder, or a URL. */
+    jwks: z.string().default(''),
+    /** Shared secret, in the place of a JWK set. */
+    secret: z.string().default(''),
+    issuer: z.string().default(''),
+    audience: z.string().default(''),
+    claims: z
+      .strictObject({
+        user: claim.default('sub'),
+        tenant: claim.default('tenant_id'),
+        role: claim.default('role'),
+      })
+      .prefault({}),
+    clock_tolerance_seconds: z.number().min(0).max(300).default(5),
+  })
+  .superRefine(({ jwks, secret, issuer, audience }, { addIssue }) => {
+    const fault = (path: string, message: string) => addIssue({ code: 'custom', path: [path], message });
+    if (jwks === '' && secret === '') return;
+    if (jwks !== '' && secret !== '') fault('secret', 'there is a JWK set already; only one of them can be used');
+    if (secret !== '' && Buffer.byteLength(secret) < SECRET_BYTES) {
+      fault('secret', `must have at least ${SECRET_BYTES} bytes`);
+    }
+    if (/^http:/i.test(jwks) && !/^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])[:/]/i.test(jwks)) {
+      fault('jwks', 'keys from another machine must come by https');
+    }
+    if (issuer === '') fault('issuer', 'must be named where tokens are taken');
+    if (audience === '') fault('audience', 'must be named where tokens are taken');
+  });
+
 /** The whole of `config/plangate.yaml`; unknown keys are refused. */
 export const Settings = z.strictObject({
   gateway: z
@@ -30,6 +66,7 @@ export const Settings = z.strictObject({
       require_if_match: z.boolean().default(false),
     })
     .prefault({}),
+  jwt: Jwt.prefault({}),
   /** Requests of one user; 0: no limit. */
   rate_limits: z
     .strictObject({
@@ -101,6 +138,13 @@ export const ENVIRONMENT: EnvironmentVariable[] = [
   { name: 'GATEWAY_PORT', path: ['gateway', 'port'], type: 'number' },
   { name: 'GATEWAY_SKIP_AUTH', path: ['gateway', 'skip_auth'], type: 'boolean' },
   { name: 'GATEWAY_ALLOWED_ORIGINS', path: ['gateway', 'allowed_origins'], type: 'list' },
+  { name: 'JWT_JWKS', path: ['jwt', 'jwks'], type: 'text' },
+  { name: 'JWT_SECRET', path: ['jwt', 'secret'], type: 'text' },
+  { name: 'JWT_ISSUER', path: ['jwt', 'issuer'], type: 'text' },
+  { name: 'JWT_AUDIENCE', path: ['jwt', 'audience'], type: 'text' },
+  { name: 'JWT_USER_CLAIM', path: ['jwt', 'claims', 'user'], type: 'text' },
+  { name: 'JWT_TENANT_CLAIM', path: ['jwt', 'claims', 'tenant'], type: 'text' },
+  { name: 'JWT_ROLE_CLAIM', path: ['jwt', 'claims', 'role'], type: 'text' },
   { name: 'RATE_LIMIT_MINUTE', path: ['rate_limits', 'minute'], type: 'number' },
   { name: 'RATE_LIMIT_HOUR', path: ['rate_limits', 'hour'], type: 'number' },
   { name: 'RATE_LIMIT_DAY', path: ['rate_limits', 'day'], type: 'number' },

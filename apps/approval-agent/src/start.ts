@@ -1,0 +1,132 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import {
+  apiKeyStore,
+  byCredential,
+  createHttpServer,
+  idempotencyStore,
+  skipAuth,
+  stoppable,
+} from '@plangate/http';
+import { connectRedis } from '@plangate/redis';
+import { createLlmClient, type Logger, type Settings } from '@plangate/service';
+import { startWorker } from '@plangate/service/worker';
+import type { Redis } from 'ioredis';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { createActivities } from './activities.ts';
+import { createApp } from './app.ts';
+import { createThreads } from './threads.ts';
+import { createTools } from './tools/index.ts';
+
+/** Longest wait in milliseconds for the first connection to Redis. */
+const CONNECT_WAIT_MS = 2_000;
+/** How long running requests may take once the process stops, in milliseconds; what is left goes on after the next start. */
+const STOP_LIMIT_MS = 5_000;
+const WORKER_GRACE = '5 seconds';
+/** A model call ends in llm-service after its own limit; this one only notices that the service hangs. */
+const LLM_MARGIN_SECONDS = 10;
+
+export interface AgentOptions {
+  settings: Settings;
+  environment: NodeJS.ProcessEnv;
+  log: Logger;
+  version: string;
+}
+
+/**
+ * Starts the approval agent: the HTTP API and the worker of its threads. It serves as soon as it listens, whether or
+ * not Redis and Temporal are there yet.
+ * @returns its URL, and the function that stops it: a turn that is under way goes on after the next start
+ */
+export async function startApprovalAgent(
+  options: AgentOptions,
+): Promise<{ url: string; stop(): Promise<void> }> {
+  const { settings, environment, log, version } = options;
+  const { approval_agent: agent, temporal } = settings;
+  const tools = createTools(agent, environment);
+  const redis = connectRedis(settings.redis.url, {
+    name: 'plangate-approval-agent',
+    onError: (error) => log.warn({ reason: error.message }, 'redis'),
+  });
+  const taskQueue = `${temporal.task_queue}-approval`;
+  const threads = createThreads({ address: temporal.address, namespace: temporal.namespace, taskQueue, log });
+  const metrics = new Registry();
+  collectDefaultMetrics({ register: metrics });
+  const server = createHttpServer(
+    createApp({
+      settings: agent,
+      log,
+      version,
+      authenticator: agent.skip_auth ? skipAuth : byCredential(apiKeyStore(redis).verify),
+      threads,
+      idempotency: idempotencyStore(redis),
+      limits: {
+        maxSteps: agent.max_steps,
+        toolTimeoutSeconds: agent.tool_timeout_seconds,
+        turnsPerRun: agent.turns_per_run,
+      },
+      metrics,
+      checks: {
+        redis: () => redis.ping(),
+        temporal: () => threads.check(),
+        'llm-service': () => isHealthy(settings.llm_service.url),
+      },
+    }),
+  );
+  const stopper = stoppable(server, { limitMs: STOP_LIMIT_MS });
+  const close = async () => {
+    metrics.clear();
+    redis.disconnect();
+    await threads.close();
+  };
+
+  await connected(redis);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(agent.port, agent.host, resolve);
+    });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const stopWorker = await startWorker({
+    temporal,
+    taskQueue,
+    workflows: new URL('./workflows/index.ts', import.meta.url),
+    activities: createActivities({
+      llm: createLlmClient(settings.llm_service.url, settings.models.timeout_seconds + LLM_MARGIN_SECONDS),
+      tools,
+      systemPrompt: agent.system_prompt,
+      log,
+    }),
+    shutdownGraceTime: WORKER_GRACE,
+    log,
+  });
+  return {
+    url: urlOf(server.address() as AddressInfo),
+    async stop() {
+      await stopper.stop();
+      await stopWorker();
+      await close();
+    },
+  };
+}
+
+/** Waits a little for the first connection, so that the first requests find it. */
+async function connected(redis: Redis): Promise<void> {
+  if (redis.status === 'ready') return;
+  await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_WAIT_MS) }).catch(() => {
+    // Requests that need it are answered 503 until it comes back.
+  });
+}
+
+async function isHealthy(url: string): Promise<void> {
+  const response = await fetch(new URL('/health', url), { signal: AbortSignal.timeout(1_500) });
+  await response.body?.cancel();
+  if (!response.ok) throw new Error(`status ${response.status}`);
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}

@@ -1,0 +1,1 @@
+export { ThreadWorkflow } from './thread-workflow.ts';

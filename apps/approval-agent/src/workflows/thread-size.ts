@@ -1,0 +1,34 @@
+import { utf8Bytes } from '@plangate/contracts/text';
+import { type CallResult, DomainError, ModelReplyError, type ThreadState } from '@plangate/tool-approval';
+
+/** Longest thread in bytes of its JSON: it travels to the model with every call, and to the next run. */
+const THREAD_LIMIT_BYTES = 1024 * 1024;
+
+/** The thread has no room for what was sent; nothing has changed. */
+export class ThreadFullError extends DomainError {
+  override readonly name = 'ThreadFullError';
+  constructor() {
+    super('Percakapan ini sudah mencapai batas 1 MiB. Mulai percakapan baru.');
+  }
+}
+
+/** @throws {ThreadFullError} where a person's words would make the thread too long */
+export function requireRoom(state: ThreadState, more: unknown): void {
+  if (!hasRoom(state, more)) throw new ThreadFullError();
+}
+
+/** @throws {ModelReplyError} where a model's words would */
+export function requireRoomForReply(state: ThreadState, reply: unknown): void {
+  if (!hasRoom(state, reply)) throw new ModelReplyError('the reply makes the thread too long');
+}
+
+/** The result of a call, or, where the thread has no room for it, that it was left out; the call has run all the same. */
+export function fittingResult(state: ThreadState, tool: string, result: CallResult): CallResult {
+  if (hasRoom(state, result.content)) return result;
+  const content = `Error: ${tool} was executed, but its result does not fit into this conversation any more.`;
+  return { ...result, content, status: 'error' };
+}
+
+function hasRoom(state: ThreadState, more: unknown): boolean {
+  return utf8Bytes(JSON.stringify(state)) + utf8Bytes(JSON.stringify(more)) <= THREAD_LIMIT_BYTES;
+}
