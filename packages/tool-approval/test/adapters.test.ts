@@ -14,9 +14,10 @@ import {
   toAgUiResume,
   toLangChainDecisions,
   toLangChainRequest,
+  waitingCallIds,
 } from '../src/adapters/index.ts';
 import { buildReviewRequest, InvalidReviewDecisionError, validateDecisions } from '../src/index.ts';
-import { EMAIL, email, rig } from './rig.ts';
+import { EMAIL, email, rig, weather } from './rig.ts';
 
 const PAY = { amount: 5, urgent: false, note: null, to: { iban: 'X' }, tags: ['a'] };
 const REQUEST: ReviewRequest = buildReviewRequest([
@@ -198,6 +199,14 @@ describe('AG-UI', () => {
   ])('a resume that does not answer the open interrupts is refused: %s', (_, resume) => {
     expect(() => fromAgUiResume(resume, review)).toThrow(AgUiResumeError);
   });
+});
+
+test('the calls that wait are those of the actions, in their order', async () => {
+  const { say } = rig([
+    { tool_calls: [weather('x', 'w'), email(EMAIL, 'a'), email('{', 'broken'), email(EMAIL, 'b')] },
+  ]);
+  const { messages, __interrupt__ } = await say('go');
+  expect(waitingCallIds(__interrupt__?.[0].value ?? REQUEST, messages)).toEqual(['a', 'b']);
 });
 
 test('an agent is answered through each adapter', async () => {

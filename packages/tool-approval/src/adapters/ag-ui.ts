@@ -1,4 +1,4 @@
-import type { Decision, JsonObject, ReviewRequest } from '@plangate/contracts';
+import type { Decision, JsonObject, Message, ReviewRequest } from '@plangate/contracts';
 import { isJsonObject } from '@plangate/contracts/json';
 import type { PendingReview } from '../state/thread-state.ts';
 
@@ -46,6 +46,16 @@ export function toAgUiInterrupts(
       metadata: { plangate: { name, args: structuredClone(args), allowed_decisions } },
     };
   });
+}
+
+/** Ids of the calls that wait, in the order of the actions: all calls of a gated tool wait together. */
+export function waitingCallIds(request: ReviewRequest, messages: readonly Message[]): string[] {
+  const answered = new Set(messages.flatMap((m) => (m.role === 'tool' ? [m.tool_call_id] : [])));
+  const gated = new Set(request.action_requests.map(({ name }) => name));
+  const newest = messages.findLast((message) => message.role === 'assistant');
+  return (newest?.tool_calls ?? [])
+    .filter(({ id, name }) => gated.has(name) && !answered.has(id))
+    .map(({ id }) => id);
 }
 
 /** `pending_review` from our own interrupts, for a client that has only these. */

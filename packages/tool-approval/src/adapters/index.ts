@@ -7,6 +7,7 @@ export {
   fromAgUiResume,
   toAgUiInterrupts,
   toAgUiResume,
+  waitingCallIds,
 } from './ag-ui.ts';
 export {
   fromAgentInbox,
