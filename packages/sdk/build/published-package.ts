@@ -7,14 +7,19 @@ const OWN = ['private', 'scripts', 'devDependencies', 'files'];
 /**
  * Makes the folder of built files a package: its manifest, readme and licence. `npm pack` and `npm publish` take that
  * folder; the workspace itself runs from its sources and is never published.
- * @param folder the workspace, whose `dist` it is
+ * @param folder the workspace
+ * @param outDir its built files
  * @param entries `exports` or `bin` of the built files
  */
-export function writePublishedPackage(folder: string, entries: Record<string, unknown>): void {
+export function writePublishedPackage(
+  folder: string,
+  outDir: string,
+  entries: Record<string, unknown>,
+): void {
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<string, unknown>;
   const kept = Object.entries(manifest).filter(([name]) => !OWN.includes(name));
   const published = { ...Object.fromEntries(kept), ...entries };
-  writeFileSync(join(folder, 'dist/package.json'), `${JSON.stringify(published, null, 2)}\n`);
-  copyFileSync(join(folder, 'README.md'), join(folder, 'dist/README.md'));
-  copyFileSync(join(folder, '../../LICENSE'), join(folder, 'dist/LICENSE'));
+  writeFileSync(join(outDir, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
+  copyFileSync(join(folder, 'README.md'), join(outDir, 'README.md'));
+  copyFileSync(join(folder, '../../LICENSE'), join(outDir, 'LICENSE'));
 }

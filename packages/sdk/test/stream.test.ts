@@ -11,6 +11,7 @@ import {
   type Opening,
   type ScriptedStream,
   send,
+  sendAll,
   startScriptedStream,
 } from './scripted-stream.ts';
 
