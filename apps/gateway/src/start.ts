@@ -7,13 +7,14 @@ import {
   byCredential,
   createHttpServer,
   idempotencyStore,
+  jwtVerifiers,
   rateLimiter,
   skipAuth,
   stoppable,
 } from '@plangate/http';
 import { connectRedis } from '@plangate/redis';
 import { createFeedbackLock, ReviewStore } from '@plangate/review/redis';
-import { createLlmClient, type Logger, type Settings } from '@plangate/service';
+import { createLlmClient, type Logger, PROJECT_FOLDER, type Settings } from '@plangate/service';
 import { SessionStore, TaskStore } from '@plangate/tasks/redis';
 import type { Redis } from 'ioredis';
 import { collectDefaultMetrics, Registry } from 'prom-client';
@@ -77,7 +78,9 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     presets,
     log,
     version,
-    authenticator: settings.gateway.skip_auth ? skipAuth : byCredential(apiKeyStore(redis).verify),
+    authenticator: settings.gateway.skip_auth
+      ? skipAuth
+      : byCredential(apiKeyStore(redis).verify, ...jwtVerifiers(settings.jwt, PROJECT_FOLDER)),
     tasks,
     sessions: new SessionStore(redis),
     reviews,

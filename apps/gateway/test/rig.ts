@@ -53,6 +53,7 @@ export interface RigOptions {
     gateway?: Partial<Settings['gateway']>;
     review?: Partial<Settings['review']>;
     events?: Partial<Settings['events']>;
+    jwt?: Partial<Settings['jwt']>;
     /** Default: no limits. */
     rate_limits?: Settings['rate_limits'];
   };
@@ -96,6 +97,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     gateway: { port: 0, ...options.settings?.gateway },
     review: options.settings?.review ?? {},
     events: options.settings?.events ?? {},
+    jwt: options.settings?.jwt ?? {},
     rate_limits: options.settings?.rate_limits ?? { minute: 0, hour: 0, day: 0 },
     redis: { url: redisServer.url },
     llm_service: { url: llm.url },

@@ -6,6 +6,8 @@ export {
   type CredentialOptions,
   type Verifier,
 } from './auth/authenticate.ts';
+export { type JwtKeys, type JwtOptions, jwtVerifier } from './auth/jwt.ts';
+export { type JwtSettings, jwtVerifiers } from './auth/jwt-settings.ts';
 export { findPrincipal, type Principal, principalOf, setPrincipal } from './auth/principal.ts';
 export { loopbackOnly, SKIP_AUTH_TENANT, SKIP_AUTH_USER, skipAuth } from './auth/skip.ts';
 export {

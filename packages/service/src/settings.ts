@@ -44,7 +44,8 @@ const Jwt = z
   .superRefine(({ jwks, secret, issuer, audience }, { addIssue }) => {
     const fault = (path: string, message: string) => addIssue({ code: 'custom', path: [path], message });
     if (jwks === '' && secret === '') return;
-    if (jwks !== '' && secret !== '') fault('secret', 'there is a JWK set already; only one of them can be used');
+    if (jwks !== '' && secret !== '')
+      fault('secret', 'there is a JWK set already; only one of them can be used');
     if (secret !== '' && Buffer.byteLength(secret) < SECRET_BYTES) {
       fault('secret', `must have at least ${SECRET_BYTES} bytes`);
     }
@@ -139,7 +140,7 @@ export const ENVIRONMENT: EnvironmentVariable[] = [
   { name: 'GATEWAY_SKIP_AUTH', path: ['gateway', 'skip_auth'], type: 'boolean' },
   { name: 'GATEWAY_ALLOWED_ORIGINS', path: ['gateway', 'allowed_origins'], type: 'list' },
   { name: 'JWT_JWKS', path: ['jwt', 'jwks'], type: 'text' },
-  { name: 'JWT_SECRET', path: ['jwt', 'secret'], type: 'text' },
+  { name: 'JWT_SECRET', path: ['jwt', 'secret'], type: 'text', secret: true },
   { name: 'JWT_ISSUER', path: ['jwt', 'issuer'], type: 'text' },
   { name: 'JWT_AUDIENCE', path: ['jwt', 'audience'], type: 'text' },
   { name: 'JWT_USER_CLAIM', path: ['jwt', 'claims', 'user'], type: 'text' },

@@ -12,6 +12,8 @@ export interface EnvironmentVariable {
   name: string;
   path: string[];
   type: 'text' | 'number' | 'boolean' | 'list';
+  /** Its value is never shown. */
+  secret?: boolean;
 }
 
 interface Overrides {
@@ -46,7 +48,10 @@ export function readYamlSettings<T extends z.ZodType>(
       const name = path.join('.');
       const reason = key === undefined ? issue.message : 'unknown setting';
       const variable = used.find((candidate) => candidate.path.join('.') === name);
-      if (variable) return `${variable.name}: ${reason} (got '${overrides.environment[variable.name]}')`;
+      if (variable) {
+        const got = variable.secret ? '' : ` (got '${overrides.environment[variable.name]}')`;
+        return `${variable.name}: ${reason}${got}`;
+      }
       return `${file}:${lineOf(document, path, lines)}: ${name}: ${reason}`;
     });
   });

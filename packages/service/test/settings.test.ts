@@ -48,6 +48,36 @@ describe('settings', () => {
     expect(faultOf('# comment\nreview:\n  max_rounds: 0\n')).toMatch(/^FILE:3: review\.max_rounds: .*>=1/);
   });
 
+  it('limits of requests are numbers, 0 for none', () => {
+    expect(loadSettings({ RATE_LIMIT_MINUTE: '0' }, file('')).rate_limits).toEqual({
+      minute: 0,
+      hour: 1_000,
+      day: 10_000,
+    });
+    expect(faultOf('rate_limits:\n  minute: -1\n')).toMatch(/^FILE:2: rate_limits\.minute: /);
+  });
+
+  it('tokens need an issuer, an audience and one kind of keys', () => {
+    const jwt = (lines: string) => faultOf(`jwt:\n${lines}`);
+    expect(jwt('  jwks: keys.json\n  issuer: me\n')).toBe(
+      'FILE:1: jwt.audience: must be named where tokens are taken',
+    );
+    expect(jwt('  jwks: keys.json\n  audience: me\n')).toMatch(/jwt\.issuer: must be named/);
+    const both = `  jwks: keys.json\n  issuer: me\n  audience: me\n  secret: ${'x'.repeat(32)}\n`;
+    expect(jwt(both)).toMatch(/^FILE:5: jwt\.secret: there is a JWK set already/);
+    expect(jwt('  jwks: http://example.org/keys\n  issuer: me\n  audience: me\n')).toMatch(
+      /^FILE:2: jwt\.jwks: .*https/,
+    );
+    const local = 'jwt:\n  jwks: http://127.0.0.1:8081/keys\n  issuer: me\n  audience: me\n';
+    expect(loadSettings({}, file(local)).jwt.issuer).toBe('me');
+    expect(loadSettings({ JWT_TENANT_CLAIM: 'org' }, file('')).jwt.claims.tenant).toBe('org');
+  });
+
+  it('a secret that is too short is refused without being shown', () => {
+    const fault = faultOf('', { JWT_SECRET: 'too-short', JWT_ISSUER: 'me', JWT_AUDIENCE: 'me' });
+    expect(fault).toBe('JWT_SECRET: must have at least 32 bytes');
+  });
+
   const tool = (lines: string) =>
     `approval_agent:\n  tools:\n    - name: t\n      description: d\n      url: https://example.org/t\n      method: POST\n      approval: required\n${lines}`;
 

@@ -5,7 +5,7 @@ import type { Owner } from '@plangate/contracts';
 export interface Principal {
   owner: Owner;
   role: string;
-  via: 'api-key' | 'skip';
+  via: 'api-key' | 'jwt' | 'skip';
 }
 
 const principals = new WeakMap<IncomingMessage, Principal>();
