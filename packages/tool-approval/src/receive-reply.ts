@@ -1,5 +1,4 @@
 import type { JsonObject, ToolCall, ToolMessage } from '@plangate/contracts';
-import { isJsonObject } from '@plangate/contracts/json';
 import { cleanText } from '@plangate/contracts/text';
 import { IllegalStepError, ModelReplyError } from './errors.ts';
 import { readArguments } from './json-args.ts';
@@ -118,7 +117,7 @@ function wantedCalls(reply: ModelReply): readonly ModelCall[] {
   const calls: unknown = reply.tool_calls ?? [];
   if (!Array.isArray(calls)) throw new ModelReplyError('tool_calls of a reply is a list');
   for (const call of calls as unknown[]) {
-    if (!isJsonObject(call) || typeof call['name'] !== 'string') {
+    if (typeof (call as ModelCall | null)?.name !== 'string') {
       throw new ModelReplyError('a tool call of a reply has a name');
     }
   }
@@ -126,7 +125,7 @@ function wantedCalls(reply: ModelReply): readonly ModelCall[] {
 }
 
 function textOf(reply: unknown): string {
-  if (!isJsonObject(reply)) throw new ModelReplyError('a reply is an object');
+  if (typeof reply !== 'object' || reply === null) throw new ModelReplyError('a reply is an object');
   const { content } = reply as ModelReply;
   if (content === undefined || content === null) return '';
   if (typeof content === 'string') return content;

@@ -12,7 +12,7 @@ import {
   STEP_LIMIT_MESSAGE,
   validateDecisions,
 } from '../src/index.ts';
-import { EMAIL, email, rig } from './rig.ts';
+import { EMAIL, email, OTHER, rig } from './rig.ts';
 
 interface Case {
   decisions: unknown;
@@ -28,7 +28,6 @@ const { cases } = JSON.parse(
   readFileSync(new URL('./fixtures/tool-approval-requests.json', import.meta.url), 'utf8'),
 ) as { cases: Case[] };
 
-const OTHER = { ...EMAIL, to: 'bob@example.com' };
 const PENDING = {
   action_requests: [{ name: 'send_email', args: EMAIL, description: '' }],
   review_configs: [{ action_name: 'send_email', allowed_decisions: ['approve' as const] }],
@@ -173,13 +172,16 @@ describe('rules of a conversation', () => {
     await expect(chat.sendMessage(' ', 'thread')).rejects.toThrow(EmptyMessageError);
   });
 
-  test.each(['thread', 'unknown'])('nothing pending in %s: NoPendingReviewError', async (thread) => {
-    const { agent, say } = rig([]);
-    await say('hello');
-    const refusal = new ReviewedChatUseCase(agent).submitReview([{ type: 'approve' }], thread);
-    await expect(refusal).rejects.toThrow(NoPendingReviewError);
-    await expect(refusal).rejects.toThrow('Tidak ada aksi yang menunggu persetujuan di percakapan ini');
-  });
+  test.each(['thread', 'unknown', ''])(
+    'nothing pending in thread "%s": NoPendingReviewError',
+    async (thread) => {
+      const { agent, say } = rig([]);
+      await say('hello');
+      const refusal = new ReviewedChatUseCase(agent).submitReview([{ type: 'approve' }], thread);
+      await expect(refusal).rejects.toThrow(NoPendingReviewError);
+      await expect(refusal).rejects.toThrow('Tidak ada aksi yang menunggu persetujuan di percakapan ini');
+    },
+  );
 
   test('H10 a message on a waiting thread is refused by both faces, and the review stays', async () => {
     const { chat, say, state, decide, runs, requests } = await twoPending();

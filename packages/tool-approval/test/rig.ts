@@ -104,3 +104,25 @@ export function calls(agent: HumanInTheLoopAgent, thread = 'thread') {
     state: () => agent.getState({ configurable }),
   };
 }
+
+export const OTHER = { ...EMAIL, to: 'bob@example.com' };
+export const edit = (args: object, name = 'send_email') => ({ type: 'edit', edited_action: { name, args } });
+export const approve = { type: 'approve' };
+export const reject = (message?: string) => ({
+  type: 'reject',
+  ...(message === undefined ? {} : { message }),
+});
+
+/** A turn stopped before the decision, with traces. */
+export async function paused(reply: ModelReply, ...more: (ModelReply | Error)[]) {
+  const parts = rig([reply, ...more]);
+  const nodes: string[] = [];
+  const config = {
+    configurable: { thread_id: 'thread' },
+    onStep: ({ node }: { node: string }) => nodes.push(node),
+  };
+  await parts.agent.invoke({ messages: ['go'] }, config);
+  nodes.length = 0;
+  const decide = (decisions: unknown[]) => parts.agent.invoke(new Command({ resume: { decisions } }), config);
+  return { ...parts, decide, nodes };
+}

@@ -61,6 +61,7 @@ export class ThreadHold {
   #state: ThreadState;
   #revision: string;
   #lost = false;
+  #released = false;
   #saving: Promise<unknown> = Promise.resolve();
   readonly #options: HoldOptions;
 
@@ -79,9 +80,16 @@ export class ThreadHold {
     await this.#save(state, this.#options.holdMs);
   }
 
-  /** Lets the thread go as it is. */
+  /** Keeps the last state of a turn and lets the thread go, in one step: nobody waits for a driver that is done. */
+  async keepAndRelease(state: ThreadState): Promise<void> {
+    await this.#save(state, 0);
+    this.#released = true;
+  }
+
+  /** Lets the thread go as it is, where that has not happened yet. */
   async release(): Promise<void> {
-    await this.#save(undefined, 0);
+    if (!this.#released) await this.#save(undefined, 0);
+    this.#released = true;
   }
 
   /** Waits for slow work and shows meanwhile that this driver is alive. */

@@ -77,7 +77,9 @@ async function askModel(hold: ThreadHold, { model, toolBox, system, newId, onSte
   const request: ModelRequest = { messages: structuredClone(hold.state.messages), tools: toolBox.schemas };
   if (system !== undefined) request.system = system;
   const reply = await hold.during(Promise.resolve(model(request)));
-  await hold.keep(receiveReply(hold.state, reply, { isGated: (tool) => toolBox.isGated(tool), newId }));
+  const next = receiveReply(hold.state, reply, { isGated: (tool) => toolBox.isGated(tool), newId });
+  const over = next.phase === 'idle' || next.phase === 'review';
+  await (over ? hold.keepAndRelease(next) : hold.keep(next));
   const [message, ...results] = hold.state.messages.slice(before);
   onStep({ node: 'llm_call', messages: message ? [message] : [] });
   const passed = message?.role === 'assistant' && message.tool_calls.length > 0 && !hold.state.review;

@@ -1,7 +1,7 @@
 import type { ReviewRequest } from '@plangate/contracts';
 import { isBlank } from '@plangate/contracts/text';
 import { validateDecisions } from '../decisions.ts';
-import { EmptyMessageError } from '../errors.ts';
+import { EmptyMessageError, NoPendingReviewError } from '../errors.ts';
 import { DEFAULT_STEP_LIMIT } from '../state/thread-state.ts';
 import type { HumanInTheLoopAgent, InvokeResult } from './build.ts';
 import { Command } from './command.ts';
@@ -34,6 +34,7 @@ export class ReviewedChatUseCase {
    *   has changed: the right decisions can be sent afterwards
    */
   async submitReview(decisions: unknown, threadId: string): Promise<ChatTurn> {
+    if (threadId === '') throw new NoPendingReviewError();
     const { interrupts } = await this.#agent.getState({ configurable: { thread_id: threadId } });
     const [pending] = interrupts;
     if (pending) validateDecisions(decisions, pending.value);

@@ -3,7 +3,7 @@ import { Command as GraphCommand } from '@langchain/langgraph';
 import { describe, expect, test } from 'vitest';
 import { Command } from '../../src/agent/index.ts';
 import { type ModelReply, STEP_LIMIT_MESSAGE } from '../../src/index.ts';
-import { EMAIL, email, rig, weather } from '../rig.ts';
+import { approve, EMAIL, edit, email, OTHER, reject, rig, weather } from '../rig.ts';
 import { langGraph, spelled } from './langgraph.ts';
 
 type Act = { say: string } | { resume: unknown };
@@ -69,12 +69,8 @@ async function throughOurs(replies: ModelReply[], acts: Act[]) {
   return { observed, runs: runs.map(({ args }) => args) };
 }
 
-const OTHER = { ...EMAIL, to: 'bob@example.com' };
 const answer = (...decisions: unknown[]): Act => ({ resume: { decisions } });
 const say = (text: string): Act => ({ say: text });
-const approve = { type: 'approve' };
-const edit = (args: object, name = 'send_email') => ({ type: 'edit', edited_action: { name, args } });
-const reject = (message?: string) => ({ type: 'reject', ...(message === undefined ? {} : { message }) });
 const one = { content: 'I mail.', tool_calls: [email(EMAIL, 'a')] };
 const two = { tool_calls: [email(EMAIL, 'a'), email(OTHER, 'b')] };
 const mixed = { tool_calls: [weather('Jakarta', 'w'), email(EMAIL, 'a'), weather('Bogor', 'v')] };
