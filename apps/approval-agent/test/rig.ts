@@ -37,9 +37,12 @@ export interface RigOptions {
   settings?: string;
   env?: Record<string, string>;
   skipAuth?: boolean;
+  /** A Temporal server of its own, which may be stopped. */
+  ownTemporal?: boolean;
 }
 
-export async function startRig({ settings = '', env = {}, skipAuth = true }: RigOptions = {}): Promise<Rig> {
+export async function startRig(options: RigOptions = {}): Promise<Rig> {
+  const { settings = '', env = {}, skipAuth = true, ownTemporal = false } = options;
   const [llm, tool] = await Promise.all([startScriptedLlm(), startToolServer()]);
   const folder = await mkdtemp(join(tmpdir(), 'plangate-approval-'));
   const settingsFile = join(folder, 'plangate.yaml');
@@ -47,7 +50,7 @@ export async function startRig({ settings = '', env = {}, skipAuth = true }: Rig
   const outbox = join(folder, 'outbox');
   const stack = await startStack({
     apps: ['approval-agent'],
-    temporalAddress: inject('temporalAddress'),
+    ...(ownTemporal ? {} : { temporalAddress: inject('temporalAddress') }),
     llmUrl: llm.url,
     settingsFile,
     skipAuth,
