@@ -1,4 +1,5 @@
 import { RESEARCH_WORKFLOW, TASK_WORKFLOW, type TaskInput, type WorkflowId } from '@plangate/contracts';
+import type { TraceHeaders } from '@plangate/service';
 import type { TaskKind } from '@plangate/tasks';
 import {
   Client,
@@ -21,7 +22,8 @@ export type RunState = 'running' | 'over' | 'none' | 'unreachable';
 
 /** All that the gateway asks of Temporal. No method throws: what is not known is an outcome too. */
 export interface Engine {
-  startTask(kind: TaskKind, input: TaskInput): Promise<StartOutcome>;
+  /** @param trace of the request that asked for it, kept in the memo of the run */
+  startTask(kind: TaskKind, input: TaskInput, trace?: TraceHeaders): Promise<StartOutcome>;
   signal(workflowId: WorkflowId, signal: string, payload: unknown): Promise<SignalOutcome>;
   describeRun(workflowId: WorkflowId): Promise<RunState>;
   /** Resolves where Temporal answers for the namespace, else rejects. */
@@ -70,13 +72,14 @@ export function createEngine(options: EngineOptions): Engine {
   }
 
   return {
-    async startTask(kind, input) {
+    async startTask(kind, input, trace) {
       const called = await call(() =>
         client.workflow.start(kind === 'research' ? RESEARCH_WORKFLOW : TASK_WORKFLOW, {
           workflowId: input.workflow_id,
           taskQueue,
           args: [input],
           workflowIdReusePolicy: 'REJECT_DUPLICATE',
+          ...(trace ? { memo: { traceparent: trace.traceparent } } : {}),
         }),
       );
       if (called.ok || called.error instanceof WorkflowExecutionAlreadyStartedError) return 'started';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ENGINE_UNAVAILABLE, type Owner, type Refusal, WorkflowId } from '@plangate/contracts';
 import type { Ticket } from '@plangate/http';
 import { Pace } from '@plangate/review/use-cases';
-import type { Logger } from '@plangate/service';
+import type { Logger, TraceHeaders } from '@plangate/service';
 import { isEnded, newRecord, type Submission, type TaskRecord } from '@plangate/tasks';
 import type { TaskStore } from '@plangate/tasks/redis';
 import type { Engine } from './engine.ts';
@@ -26,6 +26,7 @@ export async function startTask(
   submission: Submission,
   owner: Owner,
   ids: Pick<Ticket, 'reserve' | 'reserveAnew'>,
+  trace?: TraceHeaders,
 ): Promise<{ ok: true; record: TaskRecord } | Refusal> {
   const { tasks, engine, log } = parts;
   const pace = new Pace();
@@ -35,7 +36,7 @@ export async function startTask(
   // Stopped for long: the sweep may have given the record up meanwhile, and then nothing may run under its id.
   const stalled = pace.check();
   if (stalled) return stalled;
-  const outcome = await engine.startTask(record.kind, record.input);
+  const outcome = await engine.startTask(record.kind, record.input, trace);
   if (outcome === 'started') {
     // The run is there: what cannot be noted now is noted by the workflow or by the sweep.
     await tasks.confirmStart(id).catch((error: unknown) => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Owner, PlanAnswer, PlanRequest, WorkflowId } from '@plangate/contracts';
 import { type RedisServer, startRedis } from '@plangate/devstack';
@@ -42,6 +42,8 @@ type ScriptedReply = Partial<PlanAnswer> | { status: number };
 export interface ScriptedLlm {
   url: string;
   requests: PlanRequest[];
+  /** Headers of each of those. */
+  headers: IncomingHttpHeaders[];
   /** Default: a plan that names its round. */
   reply: (request: PlanRequest) => ScriptedReply | Promise<ScriptedReply>;
   stop(): Promise<void>;
@@ -202,6 +204,7 @@ async function scriptedLlm(): Promise<ScriptedLlm> {
   const llm: ScriptedLlm = {
     url: '',
     requests: [],
+    headers: [],
     reply: ({ current_round }) => ({ message: `Plan of round ${current_round}` }),
     stop: () =>
       new Promise((resolve) => {
@@ -215,6 +218,7 @@ async function scriptedLlm(): Promise<ScriptedLlm> {
     if (req.url === '/health') return void res.end('{}');
     const body = JSON.parse(Buffer.concat(chunks).toString()) as PlanRequest;
     llm.requests.push(body);
+    llm.headers.push(req.headers);
     const reply = await llm.reply(body);
     const failed = 'status' in reply;
     res.statusCode = failed ? reply.status : 200;

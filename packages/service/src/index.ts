@@ -1,6 +1,6 @@
 export { BUILT_IN_TOOLS, type EmailSettings, type HttpToolSettings } from './approval-agent-settings.ts';
 export { type ChosenProvider, chosenProvider, OFFLINE } from './chosen-provider.ts';
-export { createLlmClient, type LlmClient, LlmServiceError } from './llm-client.ts';
+export { createLlmClient, type LlmClient, LlmServiceError, type TraceHeaders } from './llm-client.ts';
 export { createLog, type Logger } from './log.ts';
 export { configFile, PROJECT_FOLDER } from './paths.ts';
 export { runService } from './run.ts';

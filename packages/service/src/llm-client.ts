@@ -31,8 +31,14 @@ export class LlmServiceError extends Error {
   }
 }
 
+/** The trace that a call belongs to, handed on as it came (W3C Trace Context §3). */
+export interface TraceHeaders {
+  traceparent: string;
+  tracestate?: string;
+}
+
 export interface LlmClient {
-  plan(request: PlanRequest, signal?: AbortSignal): Promise<PlanAnswer>;
+  plan(request: PlanRequest, signal?: AbortSignal, trace?: TraceHeaders): Promise<PlanAnswer>;
   decompose(request: DecomposeRequest, signal?: AbortSignal): Promise<DecomposeAnswer>;
   write(request: WriteRequest, signal?: AbortSignal): Promise<WriteAnswer>;
   answer(request: AnswerRequest, signal?: AbortSignal): Promise<AnswerAnswer>;
@@ -51,6 +57,7 @@ export function createLlmClient(baseUrl: string, timeoutSeconds: number): LlmCli
     schema: T,
     request: unknown,
     signal?: AbortSignal,
+    trace?: TraceHeaders,
   ): Promise<z.infer<T>> {
     const limit = AbortSignal.timeout(timeoutSeconds * 1_000);
     let response: Response;
@@ -58,7 +65,7 @@ export function createLlmClient(baseUrl: string, timeoutSeconds: number): LlmCli
     try {
       response = await fetch(new URL(path, baseUrl), {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': 'application/json', ...headersOf(trace) },
         body: JSON.stringify(request),
         signal: signal ? AbortSignal.any([signal, limit]) : limit,
       });
@@ -82,12 +89,18 @@ export function createLlmClient(baseUrl: string, timeoutSeconds: number): LlmCli
   }
 
   return {
-    plan: (request, signal) => call('/agent/research-plan', PlanAnswer, request, signal),
+    plan: (request, signal, trace) => call('/agent/research-plan', PlanAnswer, request, signal, trace),
     decompose: (request, signal) => call('/agent/decompose', DecomposeAnswer, request, signal),
     write: (request, signal) => call('/agent/write', WriteAnswer, request, signal),
     answer: (request, signal) => call('/agent/answer', AnswerAnswer, request, signal),
     chat: (request, signal) => call('/agent/chat', ChatAnswer, request, signal),
   };
+}
+
+function headersOf(trace: TraceHeaders | undefined): Record<string, string> {
+  if (!trace) return {};
+  const { traceparent, tracestate } = trace;
+  return { traceparent, ...(tracestate === undefined ? {} : { tracestate }) };
 }
 
 function kindOf(status: number, code: string | undefined): LlmServiceError['kind'] {

@@ -16,6 +16,8 @@ import {
   type Reply,
   readJsonObject,
   type Ticket,
+  type Trace,
+  traceOf,
 } from '@plangate/http';
 import { publicBody, type ReviewState } from '@plangate/review';
 import { idempotencyKey } from '@plangate/review/redis';
@@ -38,6 +40,7 @@ import { etagOf } from './review-read.ts';
 /** A request for an action, with the record of its Idempotency-Key. */
 interface ActRequest extends Omit<DecideRequest, 'idempotency'> {
   ticket: Ticket;
+  trace: Trace | undefined;
 }
 
 /** `POST …/review` (contract/plan-review.md §2.2): only the typed action of a person does anything. */
@@ -45,7 +48,7 @@ export function reviewActRoute(parts: GatewayParts) {
   const ports = { store: parts.reviews, deliver: parts.deliver, newCommandId: parts.newId };
 
   function perform(action: ReviewAction, request: ActRequest): Promise<Result<{ reply: KeptReply }>> {
-    const { ticket, ...asked } = request;
+    const { ticket, trace: _, ...asked } = request;
     const shown = { ...asked, idempotency: (state: ReviewState) => ticket.record(stateReply(state)) };
     switch (action.action) {
       case 'feedback':
@@ -64,14 +67,14 @@ export function reviewActRoute(parts: GatewayParts) {
   }
 
   async function feedback(message: string, request: ActRequest): Promise<Result<{ reply: KeptReply }>> {
-    const { ticket, ...asked } = request;
+    const { ticket, trace, ...asked } = request;
     const { workflowId } = request;
     const record = await parts.tasks.load(workflowId);
     const done = await submitFeedback(
       {
         store: parts.reviews,
         lock: parts.lock,
-        planner: createPlanner(parts, workflowId, record),
+        planner: createPlanner(parts, workflowId, record, trace),
         newCommandId: parts.newId,
         onPlannerFault: (error) =>
           parts.log.warn({ workflow_id: workflowId, err: error }, 'no answer to a feedback'),
@@ -81,7 +84,7 @@ export function reviewActRoute(parts: GatewayParts) {
     return done.ok ? { ok: true, reply: feedbackReply(done.state, done.message) } : done;
   }
 
-  async function approve({ ticket, ...asked }: ActRequest): Promise<Result<{ reply: KeptReply }>> {
+  async function approve({ ticket, trace: _, ...asked }: ActRequest): Promise<Result<{ reply: KeptReply }>> {
     const done = await approvePlan(ports, {
       ...asked,
       idempotency: (state) => ticket.record(approveReply(state, true)),
@@ -108,7 +111,7 @@ export function reviewActRoute(parts: GatewayParts) {
       throw new HttpError(428, 'precondition_required', 'If-Match is required');
     }
     const caller = callerOf(parts, req);
-    const done = await perform(action, { workflowId, caller, ifMatch, ticket });
+    const done = await perform(action, { workflowId, caller, ifMatch, ticket, trace: traceOf(req) });
     if (done.ok) return done.reply;
     const missing = done.code === 'review_not_found';
     throw refused(missing ? await refuseMissing(parts, workflowId, caller) : done);

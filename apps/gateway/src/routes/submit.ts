@@ -8,6 +8,7 @@ import {
   readJsonObject,
   TASK_BODY_LIMIT_BYTES,
   type Ticket,
+  traceOf,
 } from '@plangate/http';
 import { readSubmission, type TaskRecord } from '@plangate/tasks';
 import type { z } from 'zod';
@@ -28,7 +29,8 @@ export function submitRoutes(parts: GatewayParts) {
     const body = await readJsonObject(req, { limitBytes: TASK_BODY_LIMIT_BYTES });
     const read = readSubmission(body, limits, parts.presets);
     if (!read.ok) throw fromRefusal(read);
-    const started = await startTask(parts, read.submission, principalOf(req).owner, ticket);
+    const { owner } = principalOf(req);
+    const started = await startTask(parts, read.submission, owner, ticket, traceOf(req));
     if (!started.ok) throw fromRefusal(started);
     noteWorkflow(req, started.record.task_id);
     return started.record;
