@@ -1,15 +1,11 @@
 import type { Question, ResearchMetadata, Round, TaskInput, WorkflowId } from '@plangate/contracts';
 import type { KeyedEvent } from '@plangate/events';
-import {
-  finishReport,
-  researchQuestion as lookUp,
-  numberPassages,
-  planToQuestions,
-} from '@plangate/research';
+import { researchQuestion as lookUp, numberPassages, planToQuestions } from '@plangate/research';
 import { sha256 } from '@plangate/review/use-cases';
 import type { Draft } from '@plangate/tasks/redis';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { askModel, withHeartbeat } from './faults.ts';
+import { finishAnyReport } from './finish-report.ts';
 import type { Parts } from './parts.ts';
 import { publish } from './publish.ts';
 import type { ChosenPlan, WorkflowEnd } from './types.ts';
@@ -62,7 +58,7 @@ export function researchActivities(parts: Parts) {
       const { sections, byN } = numberPassages(found);
       await events.append(id, [agent(WRITER, 'AGENT_STARTED', 'Writing the report', { passages: byN.size })]);
       const written = byN.size === 0 ? null : await write(input, plan, sections);
-      const finished = finishReport({
+      const report = {
         title: input.query,
         body: written?.report ?? NOTHING_FITS,
         passages: byN,
@@ -71,7 +67,10 @@ export function researchActivities(parts: Parts) {
         unanswered: found
           .filter(({ passages }) => passages.length === 0)
           .map(({ question }) => question.text),
-      });
+      };
+      const finished = await withHeartbeat(() =>
+        finishAnyReport(report, Context.current().cancellationSignal),
+      );
       const metadata: ResearchMetadata = {
         citations: finished.citations,
         plan_sha256: plan.sha256,
