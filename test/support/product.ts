@@ -18,17 +18,19 @@ export interface ProductOptions {
   stack?: Omit<StackOptions, 'settingsFile'>;
   /** Longest wait in seconds of llm-service for one answer of the model, its retries included. */
   modelSeconds?: number;
-  /** Further sections of `plangate.yaml`. */
+  /** Folder of the documents; default: two about tides. */
+  documents?: string;
+  /** Further sections of `plangate.yaml`, after the one of the models' providers. */
   settings?: string;
 }
 
 /** Starts the product over the documents about tides; tasks may ask for `provider_override: offline`. */
 export async function startProduct(options: ProductOptions = {}): Promise<Product> {
-  const { modelSeconds = 20, settings = '' } = options;
+  const { modelSeconds = 20, documents = TIDES, settings = '' } = options;
   const model = await startModel();
   const folder = await mkdtemp(join(tmpdir(), 'plangate-product-'));
   const settingsFile = join(folder, 'plangate.yaml');
-  await writeFile(settingsFile, settingsYaml(model.url, modelSeconds) + settings);
+  await writeFile(settingsFile, settingsYaml(model.url, modelSeconds, documents) + settings);
   const stack = await startStack({
     temporalAddress: inject('temporalAddress'),
     ...options.stack,
@@ -47,11 +49,13 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   };
 }
 
-function settingsYaml(url: string, modelSeconds: number): string {
+const TIDES = 'apps/orchestrator/test/fixtures/documents';
+
+function settingsYaml(url: string, modelSeconds: number, documents: string): string {
   return `
 documents:
   folders:
-    - path: apps/orchestrator/test/fixtures/documents
+    - path: ${documents}
 models:
   timeout_seconds: ${modelSeconds}
   providers:
