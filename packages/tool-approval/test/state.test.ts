@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { Command, MemoryCheckpointer } from '../src/agent/index.ts';
+import {
+  Command,
+  type HumanInTheLoopAgent,
+  MemoryCheckpointer,
+  ReviewedChatUseCase,
+} from '../src/agent/index.ts';
 import {
   applyDecisions,
   canonicalJson,
@@ -13,6 +18,7 @@ import {
   recordInterruption,
   recordResult,
   refusalOf,
+  StaleReviewError,
   type ThreadState,
 } from '../src/index.ts';
 import { readThreadState, UnreadableStateError } from '../src/state/read.ts';
@@ -222,6 +228,33 @@ describe('answers to a review', () => {
     await decide([{ type: 'approve' }]);
     await expect(answer()).rejects.toThrow('Tidak ada aksi yang menunggu persetujuan di percakapan ini');
     expect(runs).toHaveLength(2);
+  });
+
+  /** An agent in whose thread something happens between the look at it and the answer. */
+  function overtaken(agent: HumanInTheLoopAgent, meanwhile: () => Promise<unknown>): ReviewedChatUseCase {
+    const getState: HumanInTheLoopAgent['getState'] = async (config) => {
+      const seen = await agent.getState(config);
+      await meanwhile();
+      return seen;
+    };
+    return new ReviewedChatUseCase({ invoke: agent.invoke, getState });
+  }
+
+  test('H07 an answer that another one overtook does not answer the next review', async () => {
+    const { agent, say, decide, runs, state } = rig([{ tool_calls: [email()] }, { tool_calls: [email()] }]);
+    await say('go');
+    const chat = overtaken(agent, () => decide([{ type: 'reject' }]));
+    await expect(chat.submitReview([{ type: 'approve' }], 'thread')).rejects.toThrow(StaleReviewError);
+    expect(runs).toEqual([]);
+    expect((await state()).interrupts).toHaveLength(1);
+  });
+
+  test('H07 an answer to nothing does not answer a review that comes up meanwhile', async () => {
+    const { agent, say, runs, state } = rig([{ tool_calls: [email(), email()] }]);
+    const chat = overtaken(agent, () => say('go'));
+    await expect(chat.submitReview([{ type: 'approve' }], 'thread')).rejects.toThrow(StaleReviewError);
+    expect(runs).toEqual([]);
+    expect((await state()).interrupts).toHaveLength(1);
   });
 
   test('H14 the pending review can be read again, as often as wanted', async () => {
