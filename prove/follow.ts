@@ -6,15 +6,23 @@ export interface Following {
   events: { seq: number; type?: string }[];
   /** Resolves with the `done` frame. */
   done: Promise<void>;
+  /** Breaks the connection off; it comes back. */
+  breakOff(): void;
   stop(): void;
 }
 
-export function followToEnd(gatewayUrl: string, id: string): Following {
+/** @param gatewayUrls each connection takes the next of them */
+export function followToEnd(
+  gatewayUrls: string[],
+  id: string,
+  identity: Record<string, string> = {},
+): Following {
   const events: Following['events'] = [];
   let last: string | undefined;
   let stopped = false;
   let ended = false;
   let reader: ReturnType<typeof readStream> | undefined;
+  let connections = 0;
   const onFrame = ({ id: at, event, data }: Frame) => {
     last = at ?? last;
     if (event === 'done') ended = true;
@@ -22,8 +30,10 @@ export function followToEnd(gatewayUrl: string, id: string): Following {
   };
   const done = (async () => {
     while (!stopped && !ended) {
-      const headers: Record<string, string> = last === undefined ? {} : { 'Last-Event-ID': last };
-      reader = readStream(gatewayUrl, id, { headers, onFrame });
+      const headers = { ...identity, ...(last === undefined ? {} : { 'Last-Event-ID': last }) };
+      const url = gatewayUrls[connections % gatewayUrls.length] ?? '';
+      connections += 1;
+      reader = readStream(url, id, { headers, onFrame });
       await reader.ended;
       if (!ended) await new Promise((resolve) => setTimeout(resolve, 100));
     }
@@ -31,6 +41,7 @@ export function followToEnd(gatewayUrl: string, id: string): Following {
   return {
     events,
     done,
+    breakOff: () => reader?.close(),
     stop() {
       stopped = true;
       reader?.close();

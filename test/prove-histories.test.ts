@@ -1,17 +1,18 @@
 import type { Loaded, ReviewStore } from '@plangate/review/redis';
-import { sha256 } from '@plangate/review/use-cases';
+import { type FeedbackLock, sha256 } from '@plangate/review/use-cases';
 import { describe, expect, it } from 'vitest';
 import { chainEntry } from '../packages/review/src/audit.ts';
 import type { Mutation } from '../prove/histories/bench.ts';
 import { reportHistories } from '../prove/histories/report.ts';
 import { proveHistories } from '../prove/histories/run.ts';
+import { GATEWAYS, scriptOf } from '../prove/histories/script.ts';
 import { SlowStore } from '../prove/histories/slow-store.ts';
 
 const HISTORIES_MS = 12_000;
-const FAULT_MS = 20_000;
+const FAULT_MS = 40_000;
 
 /** Faults that a review must not have, each as a wrapper around a part of the gateway, and how it is found. */
-const FAULTS: { name: string; problem: RegExp; mutation: Mutation }[] = [
+const FAULTS: { name: string; problem: RegExp; mutation: Mutation; script?: typeof scriptOf }[] = [
   {
     name: 'a store that does not compare the version',
     problem: /the rules refuse it|the last state/,
@@ -57,6 +58,26 @@ const FAULTS: { name: string; problem: RegExp; mutation: Mutation }[] = [
     problem: /the events/,
     mutation: (parts, redis) => ({ ...parts, reviews: new LosesEvents(redis) }),
   },
+  {
+    name: 'a lock that each gateway has for itself',
+    problem: /at the same time|asked the model without|approved while/,
+    mutation: (parts) => ({ ...parts, lock: lockOfOneProcess() }),
+  },
+  {
+    name: 'a commit that is sent anew as another command when its reply was lost',
+    problem: /took effect twice|made version \d+: answered 409/,
+    mutation: (parts, redis) => ({ ...parts, reviews: new SendsAnew(redis) }),
+    script: (seed) => {
+      const gateway = seed % GATEWAYS;
+      const breaks = seed % 8 === 0 ? [{ at: 20, gateway, silentMs: 20 }] : [];
+      return { ...scriptOf(seed), breaks };
+    },
+  },
+  {
+    name: 'a decision that counts as told although no signal was sent',
+    problem: /the decision .* is not delivered/,
+    mutation: (parts) => ({ ...parts, deliver: async () => 'sent' }),
+  },
 ];
 
 describe('random histories of many clients on one review', () => {
@@ -71,13 +92,14 @@ describe('random histories of many clients on one review', () => {
 });
 
 describe('the check finds', () => {
-  it.each(FAULTS)('$name', { timeout: 60_000 }, async ({ mutation, problem }) => {
+  it.each(FAULTS)('$name', { timeout: 90_000 }, async ({ mutation, problem, script }) => {
     const result = await proveHistories({
       seed: 7,
       histories: 10_000,
       milliseconds: FAULT_MS,
       tries: 0,
       mutation,
+      ...(script ? { script } : {}),
     });
     expect(result.failure?.problems.join('\n')).toMatch(problem);
   });
@@ -122,6 +144,30 @@ class LooksOnce extends SlowStore {
     this.seen.set(id, loaded);
     return loaded;
   }
+}
+
+/** Takes a lost reply for a commit that did not happen. */
+class SendsAnew extends SlowStore {
+  override async commit(...[id, commandId, ...rest]: Parameters<ReviewStore['commit']>) {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await super.commit(id, `${commandId} ${attempt}`, ...rest);
+      } catch (error) {
+        if (attempt > 10) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    }
+  }
+}
+
+/** A mutex that other processes do not see. */
+function lockOfOneProcess(): FeedbackLock {
+  const held = new Set<string>();
+  return async (id) => {
+    if (held.has(id)) return { held: false };
+    held.add(id);
+    return { held: true, release: async () => void held.delete(id) };
+  };
 }
 
 class LosesEvents extends SlowStore {

@@ -161,6 +161,7 @@ function approvedLife(): { life: Life; after: Aftermath } {
     following: {
       events: events.slice(0, -1).map(({ seq, type }) => ({ seq, type })),
       done: Promise.resolve(),
+      breakOff() {},
       stop() {},
     },
   };

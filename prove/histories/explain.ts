@@ -47,6 +47,7 @@ export function explain(history: History, truth: Truth): string[] {
     else placed.push({ part, at });
   }
   checkModelCalls(history, truth, problems);
+  checkDelivered(history, truth, problems);
   checkRefusalsAudited(history, problems);
   if (history.lockLeft) problems.push('the lock is left behind');
   return problems;
@@ -234,15 +235,18 @@ function isOvertakenApproval(
   return first.some((seen) => seen && seen.plan_sha256 !== '' && seen.plan_sha256 !== state.plan_sha256);
 }
 
-/** Whether another feedback can have been in flight while this operation ran; of one that was cut nobody knows how long. */
-function couldBeInFlight(operation: Recorded, { operations }: History): boolean {
+/**
+ * Whether another feedback can have been in flight while this operation ran; of one that was cut nobody knows how
+ * long, and one whose gateway lost its store may have left its lock behind.
+ */
+function couldBeInFlight(operation: Recorded, { operations, broken }: History): boolean {
   const ended = operation.ended ?? Infinity;
   return operations.some(
     (other) =>
       other.kind === 'feedback' &&
       other !== operation &&
       other.began <= ended &&
-      (other.ended ?? Infinity) >= operation.began,
+      (broken || (other.ended ?? Infinity) >= operation.began),
   );
 }
 
@@ -273,6 +277,20 @@ function checkModelCalls({ operations, calls, script }: History, truth: Truth, p
       ({ call }) => call.received < operation.began && call.answered > (operation.ended ?? Infinity),
     );
     if (during) problems.push(`${operation.id} approved while ${during.operation.id} was in flight`);
+  }
+}
+
+/** A decision is undelivered until the workflow has acted upon it, or is known to be over; a store that is there answers. */
+function checkDelivered({ undelivered, script, operations, broken }: History, truth: Truth, problems: string[]): void {
+  const decision = truth.states.at(-1)?.decision?.id ?? null;
+  const { engine, settlesAfter } = script;
+  const isTold = engine === 'over' || (engine === 'sent' && settlesAfter !== null);
+  if (isTold && undelivered !== null) problems.push(`the decision ${undelivered} is not delivered`);
+  // A late request of a client that went away may have decided after the last look at it.
+  const isLost = undelivered === null && decision !== null && operations.every(({ ended }) => ended !== null);
+  if (!isTold && isLost) problems.push(`the decision ${decision} counts as delivered, but nobody was told`);
+  for (const { id, status, body } of operations) {
+    if (!broken && status === 503 && body?.code === 'store_unavailable') problems.push(`${id}: 503, although the store was there`);
   }
 }
 

@@ -2,13 +2,13 @@ import type { AuditEntry, PlanAnswer, ReviewBody, WorkflowEvent, WorkflowId } fr
 import { eventKeys } from '@plangate/events/redis';
 import type { PlanVersion, ReviewOrigin } from '@plangate/review';
 import { reviewKeys } from '@plangate/review/redis';
-import { closeReview, createReview } from '@plangate/review/use-cases';
+import { closeReview, createReview, settleDecision } from '@plangate/review/use-cases';
 import { newRecord, readSubmission } from '@plangate/tasks';
 import { ulid } from 'ulid';
-import { readStream } from '../../test/support/sse.ts';
 import { until } from '../../test/support/until.ts';
+import { followToEnd } from '../follow.ts';
 import type { Bench } from './bench.ts';
-import { call } from './http.ts';
+import { call, type Reply } from './http.ts';
 import { answerTo, feedbackText } from './model.ts';
 import type { History, Recorded } from './recording.ts';
 import type { Script, ScriptedOperation, Tag } from './script.ts';
@@ -16,27 +16,41 @@ import type { Script, ScriptedOperation, Tag } from './script.ts';
 const USER = '00000000-0000-4000-8000-0000000000aa';
 const TENANT = '00000000-0000-4000-8000-0000000000bb';
 const TIMEOUT_SECONDS = 900;
+/** A gateway has its store again so many milliseconds after its connections broke. */
+const RECONNECT_MS = 500;
+/** Longest wait for a reader who comes back to have read everything. */
+const FOLLOW_MS = 10_000;
+/** Lifetime of a lock: the default of the settings. */
+const LOCK_MS = 15_000;
 
 /** Plays a script on a review of its own and returns what was done, seen, and said of it afterwards. */
 export async function play(bench: Bench, script: Script): Promise<History> {
   const id = `task-${ulid()}` as WorkflowId;
-  bench.engines.set(id, script.engine);
+  const began = performance.now();
   const origin = await openTask(bench, id, script);
   const operations: Recorded[] = [];
   const firstAnswer = answerTo(script.firstReply, 'First plan', 1) as PlanAnswer;
-  const workflow = new Workflow(bench, origin, operations, firstAnswer);
+  const workflow = new Workflow(bench, origin, operations, firstAnswer, script.settlesAfter);
+  bench.engines.set(id, { says: script.engine, signalled: () => workflow.signalled() });
   if (script.openAt === null) await workflow.open();
   const follower = script.followerBreaks ? follow(bench, id, script.followerBreaks) : null;
   await Promise.all([
     ...(script.openAt === null ? [] : [pause(script.openAt).then(() => workflow.open())]),
     ...script.clients.map((client, at) => playClient(bench, id, client, `c${at}`, operations)),
     workflow.timers(script),
+    ...script.breaks.map(async ({ at, gateway, silentMs }) => {
+      await pause(at);
+      bench.breakOff(gateway, silentMs);
+    }),
     ...script.lockEnds.map(async (at) => {
       await pause(at);
       await bench.redis.del(reviewKeys(id).lock);
     }),
   ]);
-  const lockLeft = await lockStays(bench, id);
+  const broke = () => bench.breaks.some((at) => at > began - RECONNECT_MS);
+  const lockLeft = await lockStays(bench, id, broke);
+  const undelivered = await comesToRest(bench, id, script);
+  await workflow.settled();
   const said = await readAll(bench, id);
   const followed = follower ? await follower.finish(said.events.length) : null;
   const calls = bench.model.take(origin.query);
@@ -51,6 +65,8 @@ export async function play(bench: Bench, script: Script): Promise<History> {
     ...said,
     followed,
     lockLeft,
+    broken: broke(),
+    undelivered,
   };
 }
 
@@ -93,7 +109,7 @@ async function playClient(
 }
 
 async function act(
-  { port }: Bench,
+  { ports }: Bench,
   workflowId: WorkflowId,
   scripted: ScriptedOperation,
   id: string,
@@ -110,7 +126,7 @@ async function act(
   const path = `/api/v1/tasks/${workflowId}`;
   const began = performance.now();
   const reply = await call({
-    port,
+    port: portOf(ports, scripted.gateway),
     path: kind === 'cancel' ? `${path}/cancel` : kind === 'read' ? `${path}/review?wait=0` : `${path}/review`,
     headers: { ...headersOf(id), ...(ifMatch === undefined ? {} : { 'If-Match': ifMatch }) },
     ...(kind === 'read' ? {} : { body: kind === 'cancel' ? sent : { action: kind, ...sent } }),
@@ -142,18 +158,49 @@ function tagOf(tag: Tag, seen: number): string | undefined {
   }
 }
 
-/** What the workflow does to a review: opens it, and times it out. */
+function portOf(ports: number[], gateway: number): number {
+  return ports[gateway % ports.length] ?? 0;
+}
+
+/** What the workflow does to a review: opens it, times it out, and acts upon a decision that it is told of. */
 class Workflow {
   readonly #bench: Bench;
   readonly #origin: ReviewOrigin;
   readonly #operations: Recorded[];
   readonly #first: PlanAnswer;
+  readonly #settlesAfter: number | null;
+  readonly #settlements: Promise<void>[] = [];
 
-  constructor(bench: Bench, origin: ReviewOrigin, operations: Recorded[], first: PlanAnswer) {
+  constructor(
+    bench: Bench,
+    origin: ReviewOrigin,
+    operations: Recorded[],
+    first: PlanAnswer,
+    settlesAfter: number | null,
+  ) {
     this.#bench = bench;
     this.#origin = origin;
     this.#operations = operations;
     this.#first = first;
+    this.#settlesAfter = settlesAfter;
+  }
+
+  /** Several signals may come for one decision: it is settled again. */
+  signalled(): void {
+    const after = this.#settlesAfter;
+    if (after !== null && this.#settlements.length < 3) this.#settlements.push(this.#settle(after));
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#settlements);
+  }
+
+  async #settle(after: number): Promise<void> {
+    await pause(after);
+    const { reviews } = this.#bench;
+    const { workflowId } = this.#origin;
+    const { state } = await reviews.load(workflowId);
+    if (state?.decision) await settleDecision(reviews, workflowId, state.decision, state.current_plan);
   }
 
   async open(): Promise<void> {
@@ -197,22 +244,42 @@ class Workflow {
   }
 }
 
-/** True where the lock does not go away by itself soon: a cut feedback may still be running. */
-async function lockStays({ redis }: Bench, id: WorkflowId): Promise<boolean> {
+/**
+ * True where the lock does not go away by itself soon (a cut feedback may still be running), or, where connections
+ * broke so that nobody could free it, has no end.
+ */
+async function lockStays({ redis }: Bench, id: WorkflowId, broke: () => boolean): Promise<boolean> {
   const { lock } = reviewKeys(id);
-  const gone = async () => (await redis.exists(lock)) === 0;
-  return until(gone, 2_000).then(
-    () => false,
-    () => true,
-  );
+  const gone = async () => broke() || (await redis.exists(lock)) === 0;
+  await until(gone, 2_000).catch(() => undefined);
+  const left = await redis.pttl(lock);
+  if (left === GONE) return false;
+  return !broke() || left < 0 || left > LOCK_MS;
+}
+/** What PTTL says of a key that does not exist. */
+const GONE = -2;
+
+/** Waits until a decision has been told as far as it can be; the id of the one that has not. */
+async function comesToRest({ redis }: Bench, id: WorkflowId, script: Script): Promise<string | null> {
+  const { review } = reviewKeys(id);
+  const read = () => redis.hget(review, 'undelivered');
+  const isTold = script.engine === 'over' || (script.engine === 'sent' && script.settlesAfter !== null);
+  if (isTold) await until(async () => (await read()) === null, 3_000).catch(() => undefined);
+  return read();
 }
 
 /** Reads everything at one version: where a cut request is still at work, again. */
-async function readAll({ port }: Bench, id: WorkflowId) {
-  const read = async (path: string) => {
-    const reply = await call({ port, path: `/api/v1/tasks/${id}${path}`, headers: headersOf('last') });
-    if (reply.lost) throw new Error(`no answer to ${path}`);
-    return reply;
+async function readAll({ ports }: Bench, id: WorkflowId) {
+  let reads = 0;
+  const read = async (path: string): Promise<Extract<Reply, { lost: false }>> => {
+    for (;;) {
+      reads += 1;
+      const port = portOf(ports, reads);
+      const reply = await call({ port, path: `/api/v1/tasks/${id}${path}`, headers: headersOf('last') });
+      // Another history has broken the connections off, or the gateway has closed one that was idle.
+      if (!reply.lost && reply.status !== 503) return reply;
+      await pause(50);
+    }
   };
   for (;;) {
     const before = await read('/review?wait=0');
@@ -232,38 +299,22 @@ async function readAll({ port }: Bench, id: WorkflowId) {
   }
 }
 
-/** Reads the stream, goes away at those moments and comes back where it was. */
-function follow({ port }: Bench, id: WorkflowId, breaks: number[]) {
-  const got: { seq: number; type: string }[] = [];
-  let last: string | undefined;
-  let finished = false;
-  let reader: ReturnType<typeof readStream> | undefined;
-  const url = `http://127.0.0.1:${port}`;
-  const connect = () => {
-    reader = readStream(url, id, {
-      headers: { 'X-User-Id': USER, 'X-Tenant-Id': TENANT, ...(last ? { 'Last-Event-ID': last } : {}) },
-      onFrame(frame) {
-        last = frame.id ?? last;
-        if (frame.data.startsWith('{')) got.push(JSON.parse(frame.data));
-      },
-    });
-  };
-  connect();
-  const running = (async () => {
+/** Reads the stream, goes away at those moments and comes back where it was, by another gateway. */
+function follow({ ports }: Bench, id: WorkflowId, breaks: number[]) {
+  const urls = ports.map((port) => `http://127.0.0.1:${port}`);
+  const following = followToEnd(urls, id, { 'X-User-Id': USER, 'X-Tenant-Id': TENANT });
+  const breaking = (async () => {
     for (const at of breaks) {
       await pause(at);
-      reader?.close();
-      await reader?.ended;
-      if (!finished) connect();
+      following.breakOff();
     }
   })();
   return {
     async finish(count: number) {
-      await running;
-      finished = true;
-      await until(() => got.length >= count, 3_000).catch(() => undefined);
-      reader?.close();
-      return got;
+      await breaking;
+      await until(() => following.events.length >= count, FOLLOW_MS).catch(() => undefined);
+      following.stop();
+      return following.events;
     },
   };
 }

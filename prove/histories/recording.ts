@@ -47,7 +47,11 @@ export interface History {
   /** Null: there is no review. */
   last: ReviewBody | null;
   /** What a reader of the stream got over all its connections, by seq; null: nobody read. */
-  followed: { seq: number; type: string }[] | null;
-  /** The lock is there although nothing is in flight. */
+  followed: { seq: number; type?: string }[] | null;
+  /** The lock is there although nothing is in flight, or one that a broken connection left has no end. */
   lockLeft: boolean;
+  /** A connection of a gateway to Redis broke meanwhile: locks stay for their time, and requests may be answered 503. */
+  broken: boolean;
+  /** Id of the decision that the workflow has yet to learn, once everything has come to rest. */
+  undelivered: string | null;
 }

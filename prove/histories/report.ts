@@ -22,6 +22,7 @@ export function reportFailure(seed: number, { n, script, history, problems }: Fa
     `NOT LINEARIZABLE: history ${n} of seed ${seed}, shrunk to ${clients} client(s)`,
     ...problems.map((problem) => `  ! ${problem}`),
     `  engine ${script.engine}, opened ${script.openAt ?? 'before'}, locks end at [${script.lockEnds}]`,
+    `  settled after ${script.settlesAfter ?? '-'} ms, connections broken: ${history.broken}, reader away at [${script.followerBreaks ?? '-'}]`,
     ...operations.map((operation) => `  ${lineOf(operation, start)}`),
     '  in the order of the audit:',
     ...history.audit.map(

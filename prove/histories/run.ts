@@ -16,6 +16,8 @@ export interface HistoriesOptions {
   /** How many are played at the same time. */
   atOnce?: number;
   mutation?: Mutation;
+  /** Makes the script of a history from its seed; default: `scriptOf`. */
+  script?: (seed: number) => Script;
   /** How often a smaller script is tried when a failure is shrunk; 0: it is not. */
   tries?: number;
   /** Told now and then how many are done. */
@@ -67,7 +69,7 @@ export async function proveHistories(options: HistoriesOptions): Promise<Histori
     while (next < first + histories && !result.failure && performance.now() - began < milliseconds) {
       const n = next;
       next += 1;
-      const script = scriptOf(seedOf(seed, n));
+      const script = (options.script ?? scriptOf)(seedOf(seed, n));
       const history = await play(bench, script);
       const problems = check(history);
       note(result, history);

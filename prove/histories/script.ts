@@ -18,6 +18,8 @@ export interface ScriptedOperation {
   seconds: number;
   /** The client closes its connection after so many milliseconds. */
   cutAfter: number | null;
+  /** Which of the gateways is asked. */
+  gateway: number;
 }
 
 export interface Script {
@@ -30,12 +32,21 @@ export interface Script {
   engine: 'sent' | 'away' | 'over';
   /** Milliseconds at which the workflow's timer fires, and whether it knows of extensions. */
   deadlines: { at: number; knowsExtensions: boolean }[];
+  /** Whether the workflow acts upon a decision that it is told of, and so many milliseconds later; null: it does not. */
+  settlesAfter: number | null;
+  /** Milliseconds at which a gateway's connections to Redis break, after replies were lost for some time. */
+  breaks: { at: number; gateway: number; silentMs: number }[];
   /** Milliseconds at which a lock ends as if its time were over. */
   lockEnds: number[];
   /** Milliseconds after which a reader of the event stream goes away and comes back; null: nobody reads. */
   followerBreaks: number[] | null;
   clients: ScriptedOperation[][];
 }
+
+/** Gateways side by side over one Redis. */
+export const GATEWAYS = 2;
+/** A break is felt by all histories that are played at the same time, so few have one of their own. */
+const BREAK_CHANCE = 0.025;
 
 const TAGS: Record<Tag, number> = { none: 6, seen: 10, any: 1, before: 1, zero: 1, list: 1, text: 0.5 };
 const REPLIES: Record<Reply, number> = { plan: 10, question: 4, keep: 1, fail: 1, nonsense: 0.5, cut: 0.5 };
@@ -60,6 +71,7 @@ export function scriptOf(seed: number): Script {
     delay: random.chance(0.3) ? 0 : random.int(1, span),
     seconds: random.chance(0.05) ? 2_592_000 : random.int(1, 3_600),
     cutAfter: random.chance(0.08) ? random.int(0, span) : null,
+    gateway: random.int(0, GATEWAYS - 1),
   });
   const times = (most: number, chance: number) =>
     random.chance(chance) ? Array.from({ length: random.int(1, most) }, () => random.int(0, 3 * span)) : [];
@@ -70,6 +82,12 @@ export function scriptOf(seed: number): Script {
     maxRounds: random.pick([1, 3, 10, 10]),
     engine: random.weighted({ away: 2, sent: 2, over: 1 }),
     deadlines: times(2, 0.3).map((at) => ({ at, knowsExtensions: random.chance(0.5) })),
+    settlesAfter: random.chance(0.7) ? random.int(0, span) : null,
+    breaks: times(2, BREAK_CHANCE).map((at) => ({
+      at,
+      gateway: random.int(0, GATEWAYS - 1),
+      silentMs: random.int(0, 10),
+    })),
     lockEnds: times(3, 0.25),
     followerBreaks: random.chance(0.2) ? times(3, 0.7) : null,
     clients: Array.from({ length: random.int(2, 8) }, () =>

@@ -48,6 +48,8 @@ function* candidates(script: Script): Generator<Script> {
   }
   if (script.deadlines.length > 0) yield { ...script, deadlines: [] };
   if (script.lockEnds.length > 0) yield { ...script, lockEnds: [] };
+  if (script.breaks.length > 0) yield { ...script, breaks: [] };
+  if (script.settlesAfter !== null) yield { ...script, settlesAfter: null };
   if (script.followerBreaks) yield { ...script, followerBreaks: null };
   if (script.openAt !== null) yield { ...script, openAt: null };
 }

@@ -60,6 +60,7 @@ export function rebuild(history: History): { truth: Truth; problems: string[] } 
   }
   if (problems.length > 0) return { truth, problems };
   const state = truth.states.at(-1) ?? null;
+  if (isAnnounced(history, state)) events.push(approvedEvent(state));
   compare('the last state', history.last, state && publicBody(state), problems);
   compare('the plans', history.versions, plans, problems);
   compare(
@@ -94,6 +95,21 @@ export function rebuild(history: History): { truth: Truth; problems: string[] } 
     );
   }
   return { truth, problems };
+}
+
+/** Whether the workflow has announced the approval: it must have where the decision is known to it. */
+function isAnnounced({ script, events, undelivered }: History, state: ReviewState | null): state is ReviewState {
+  if (state?.status !== 'approved' || script.engine !== 'sent' || script.settlesAfter === null) return false;
+  return undelivered === null || events.some(({ type }) => type === 'RESEARCH_PLAN_APPROVED');
+}
+
+function approvedEvent({ decision }: ReviewState): Pick<WorkflowEvent, 'type' | 'agent_id' | 'message' | 'payload'> {
+  return {
+    type: 'RESEARCH_PLAN_APPROVED',
+    agent_id: 'planner',
+    message: 'Got it — starting research',
+    payload: { plan_sha256: decision?.plan_sha256, approved_by: decision?.by, version: decision?.version },
+  };
 }
 
 /** Whose command an entry is: people's by their request id, the workflow's by what it was told. */

@@ -108,7 +108,7 @@ async function submit(product: Killable, life: Life): Promise<void> {
   submitted.status = answer?.status ?? 0;
   if (answer?.status !== 200) return;
   life.id = String(answer.json.task_id);
-  life.following = followToEnd(product.gatewayUrl, life.id);
+  life.following = followToEnd([product.gatewayUrl], life.id);
 }
 
 async function act(

@@ -19,7 +19,7 @@ const SETTLE_MS = 60_000;
 const DELIVER_MS = 30_000;
 /** A lock that its holder took to the grave is gone after its lifetime; looking takes a little, too. */
 const LOCK_MS = LOCK_SECONDS * 1_000 + 1_000;
-const RECONNECT_MS = 3_000;
+const RECONNECT_MS = 5_000;
 /** Many lives are looked at side by side: looking must not be what keeps the product busy. */
 const LOOK_EVERY_MS = 250;
 
@@ -27,6 +27,8 @@ const LOOK_EVERY_MS = 250;
 export async function settle(product: Killable, life: Life, kills: Kill[]): Promise<Settled> {
   let after: Aftermath | null = null;
   try {
+    // What looks at the store has to be back itself before it can say anything.
+    await within(SETTLE_MS, 'Redis does not answer', () => product.redis.ping().then(() => true));
     // The gateway comes back to a Redis that was killed within a second.
     await within(RECONNECT_MS, 'the gateway has no store', async () => {
       const answer = await product.client.ask('/api/v1/tasks?limit=1').catch(() => null);
