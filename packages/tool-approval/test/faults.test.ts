@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { ToolFailedError } from '../src/index.ts';
+import { MemoryCheckpointer } from '../src/agent/index.ts';
+import { applyDecisions, checkDecisions, claimCall, recordResult, ToolFailedError } from '../src/index.ts';
+import { readThreadState } from '../src/state/read.ts';
 import { approve, EMAIL, email, OTHER, paused, rig } from './rig.ts';
 
 describe('faults', () => {
@@ -56,6 +58,33 @@ describe('faults', () => {
       { content: 'Sent to alice@example.com.', status: 'success' },
       { content: 'Error: send_email failed.', status: 'error' },
     ]);
+  });
+
+  test('H12 a driver died after one tool had thrown: the next one runs the rest and reports the failure', async () => {
+    const checkpointer = new MemoryCheckpointer();
+    const { agent, say, state, runs, requests } = rig(
+      [{ tool_calls: [email(EMAIL, 'a'), email(OTHER, 'b')] }],
+      {
+        checkpointer,
+      },
+    );
+    await say('go');
+    const { revision, state: kept } = (await checkpointer.load('thread'))!;
+    const waiting = readThreadState(kept);
+    const approved = applyDecisions(waiting, checkDecisions(waiting, [approve, approve]), 25);
+    const thrown = recordResult(claimCall(approved, 0), 0, {
+      content: 'Error',
+      status: 'error',
+      threw: true,
+    });
+    const left = { expected: revision, revision: 'left', state: JSON.stringify(thrown), holdMs: 0 };
+    await checkpointer.save('thread', left);
+    const config = { configurable: { thread_id: 'thread' } };
+    await expect(agent.invoke(null, config)).rejects.toThrow(ToolFailedError);
+    expect(runs.map(({ args }) => args)).toEqual([OTHER]);
+    expect(requests).toHaveLength(1);
+    expect((await state()).next).toEqual([]);
+    expect((await agent.invoke(null, config)).messages.at(-1)).toMatchObject({ tool_call_id: 'b' });
   });
 
   test('the model throws after an approval: what ran stays done, and the thread goes on', async () => {

@@ -125,8 +125,11 @@ export function buildHumanInTheLoopAgent(options: AgentOptions): HumanInTheLoopA
         await runCalls(hold, parts);
         await hold.keep(receive(hold.state));
       }
+      const unfinished = hold.state.phase !== 'idle';
       const { fault } = await runTurn(hold, parts);
-      if (fault) throw new ToolFailedError(fault.tool, { cause: fault.cause });
+      const { failed } = hold.state;
+      if (unfinished && failed !== null)
+        throw new ToolFailedError(failed, fault ? { cause: fault.cause } : {});
     } finally {
       // Everything is kept already; a hold that cannot be let go now ends by itself.
       await hold.release().catch(() => {});
