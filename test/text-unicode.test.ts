@@ -135,6 +135,24 @@ test('P32 an event that is too long is cut between graphemes wherever the limit 
   }
 });
 
+test('P32 a tool result of 1 MB is told in an event of at most 64 KiB, and the stream goes on', async () => {
+  const { task_id: id } = await rig.task();
+  const result = `${'結果'.repeat(80_000)}${'x'.repeat(520_000)}`;
+  const note = { agent_id: 'agent', message: 'Found' };
+  await rig.events.append(id, [
+    { ...note, type: 'TOOL_OBSERVATION', payload: { searches: 2, result, passages: [{ text: result }] } },
+    { ...note, type: 'PROGRESS' },
+  ]);
+  const stream = openStream(rig.port, `/api/v1/stream/sse?workflow_id=${id}`, { key: rig.keys.alice });
+  await until(() => stream.frames().length === 2);
+  const [observation] = stream.frames();
+  expect(Buffer.byteLength(observation?.data ?? '')).toBeLessThanOrEqual(64 * 1_024);
+  const { message, payload } = JSON.parse(observation?.data ?? '');
+  expect([message, payload.searches, payload.truncated]).toEqual(['Found', 2, true]);
+  expect(result.startsWith(payload.result)).toBe(true);
+  stream.close();
+});
+
 test('text without anything to see is no message and no plan, one with a mark is', async () => {
   const id = await rig.review();
   for (const blank of ['\u3000', '\u200b\u200d', '\u0000\u0007', '\ufeff\n', '\u3164', '\u00ad\u2060']) {
