@@ -65,11 +65,11 @@ const FAULTS: { name: string; problem: RegExp; mutation: Mutation; script?: type
   },
   {
     name: 'a commit that is sent anew as another command when its reply was lost',
-    problem: /took effect twice|made version \d+: answered 409/,
+    problem: /took effect twice|made version \d+: (answered 409|has the ETag of)/,
     mutation: (parts, redis) => ({ ...parts, reviews: new SendsAnew(redis) }),
     script: (seed) => {
-      const gateway = seed % GATEWAYS;
-      const breaks = seed % 8 === 0 ? [{ at: 20, gateway, silentMs: 20 }] : [];
+      const gateway = (seed >> 3) % GATEWAYS;
+      const breaks = seed % 4 === 0 ? [{ at: 20, gateway, silentMs: 20 }] : [];
       return { ...scriptOf(seed), breaks };
     },
   },

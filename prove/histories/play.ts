@@ -20,6 +20,8 @@ const TIMEOUT_SECONDS = 900;
 const RECONNECT_MS = 500;
 /** Longest wait for a reader who comes back to have read everything. */
 const FOLLOW_MS = 10_000;
+/** A decision is told within this time. */
+const DELIVER_MS = 30_000;
 /** Lifetime of a lock: the default of the settings. */
 const LOCK_MS = 15_000;
 
@@ -264,7 +266,7 @@ async function comesToRest({ redis }: Bench, id: WorkflowId, script: Script): Pr
   const { review } = reviewKeys(id);
   const read = () => redis.hget(review, 'undelivered');
   const isTold = script.engine === 'over' || (script.engine === 'sent' && script.settlesAfter !== null);
-  if (isTold) await until(async () => (await read()) === null, 3_000).catch(() => undefined);
+  if (isTold) await until(async () => (await read()) === null, DELIVER_MS).catch(() => undefined);
   return read();
 }
 
