@@ -153,6 +153,7 @@ describe('a gateway that is stopped for over 10 s between the look and the commi
     edit: (id) => stopped.act(id, { action: 'edit', plan: 'Mine' }),
     reject: (id) => stopped.act(id, { action: 'reject' }),
     extend: (id) => stopped.act(id, { action: 'extend', seconds: 60 }),
+    pause: (id) => stopped.control(id, 'pause'),
   };
 
   test('gives up with 503 instead of acting on what it saw, and nothing is written', SLOW, async () => {
@@ -161,7 +162,7 @@ describe('a gateway that is stopped for over 10 s between the look and the commi
     );
     const before = await Promise.all(ids.map((id) => stored.dump(id)));
     // All look before the first reply comes; then the process is stopped.
-    const looked = proxy.holdFrom(...ids.map((id) => reviewKeys(id as WorkflowId).review));
+    const looked = proxy.holdFrom(...ids.map((id) => `{${id}}`));
     const answers = Object.values(writes).map((write, at) => write(ids[at] ?? ''));
     await looked;
     pause(stopped);
@@ -179,8 +180,25 @@ describe('a gateway that is stopped for over 10 s between the look and the commi
 
     // The same requests again are answered, and what is approved runs.
     const again = await Promise.all(Object.values(writes).map((write, at) => write(ids[at] ?? '')));
-    expect(again.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(again.map(({ status }) => status)).toEqual([200, 200, 200, 200, 202]);
     await expectResearchedOnce(other, ids[0] ?? '');
+  });
+
+  test('a submit too: nothing is started that the sweep may have given up meanwhile', SLOW, async () => {
+    const query = 'Submitted by a stopped one';
+    const recording = proxy.holdFrom(query);
+    const answer = stopped.submit(query, { require_review: true }).then(
+      () => 'accepted',
+      (error: Error) => error.message,
+    );
+    await recording;
+    pause(stopped);
+    await wait(LONG_PAUSE_MS);
+    proxy.letPass();
+    goOn(stopped);
+    expect(await answer).toMatch(/^503 /);
+    expect(product.model.calls(query)).toEqual([]);
+    expect((await stopped.ask('/health')).status).toBe(200);
   });
 });
 
