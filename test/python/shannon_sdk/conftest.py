@@ -32,3 +32,10 @@ def stranger(product: Product) -> Iterator[ShannonClient]:
     """The same name in another tenant."""
     with ShannonClient(base_url=product.guarded, api_key=product.keys["stranger"]) as shannon:
         yield shannon
+
+
+@pytest.fixture
+def busy(product: Product) -> Iterator[ShannonClient]:
+    """Somebody who asks too often."""
+    with ShannonClient(base_url=product.guarded, api_key=product.keys["busy"]) as shannon:
+        yield shannon

@@ -9,6 +9,7 @@ from shannon import (
     ConnectionError,
     Event,
     PermissionDeniedError,
+    RateLimitError,
     ShannonClient,
     TaskNotFoundError,
     ValidationError,
@@ -131,3 +132,12 @@ def test_a_pause_that_comes_too_late_says_why(client: ShannonClient) -> None:
         client.pause_task(handle.task_id)
 
     assert str(error.value) == "[409] HTTP 409: cannot pause completed task"
+
+
+def test_too_many_requests_are_a_rate_limit_error_and_never_stop_a_wait(busy: ShannonClient) -> None:
+    handle = busy.submit_task("What is a tide?")
+    with pytest.raises(RateLimitError) as error:
+        [busy.list_tasks(limit=1) for _ in range(400)]
+
+    assert str(error.value) == "[429] Rate limit exceeded"
+    assert busy.wait(handle.task_id, timeout=60, poll_interval=SOON).result

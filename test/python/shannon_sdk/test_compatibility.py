@@ -30,9 +30,7 @@ NOT_SERVED: dict[str, Callable[[ShannonClient], Any]] = {
     "list_openai_models": lambda c: c.list_openai_models(),
     "get_openai_model": lambda c: c.get_openai_model("model"),
     "create_chat_completion": lambda c: c.create_chat_completion(HELLO),
-    "stream_chat_completion": lambda c: list(
-        c.stream_chat_completion([{"role": "user", "content": "hello"}])
-    ),
+    "stream_chat_completion": lambda c: list(c.stream_chat_completion([{"role": "user", "content": "hello"}])),
     "create_completion": lambda c: c.create_completion({"prompt": "hello"}),
     "stream_completion": lambda c: list(c.stream_completion({"prompt": "hello"})),
     "list_tools": lambda c: c.list_tools(),

@@ -80,9 +80,7 @@ def test_of_four_feedbacks_at_once_one_is_taken_and_the_others_are_told(client: 
     def give_feedback(n: int) -> None:
         with ShannonClient(base_url=client._async_client.base_url) as own:
             try:
-                own.submit_review_feedback(
-                    handle.workflow_id, f"Focus on tide tables {n}", version=state.version
-                )
+                own.submit_review_feedback(handle.workflow_id, f"Focus on tide tables {n}", version=state.version)
                 outcomes.append("accepted")
             except ValidationError as error:
                 outcomes.append(str(error.code))

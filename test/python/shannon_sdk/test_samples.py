@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
-from typing import Any
 
 import pytest
 from shannon import ShannonClient, TaskStatusEnum
 
 from product import Product, until
-
-FIXTURES = Path(__file__).parent / "fixtures"
-
-
-def load(name: str, product: Product, **changes: str) -> dict[str, Any]:
-    """Runs a sample; what it defined."""
-    source = (FIXTURES / name).read_text(encoding="utf-8")
-    for old, new in {"http://localhost:8080": product.open, **changes}.items():
-        assert old in source
-        source = source.replace(old, new)
-    defined: dict[str, Any] = {}
-    exec(compile(source, name, "exec"), defined)
-    return defined
+from samples import run_sample
 
 
 def test_the_synchronous_sample_goes_from_submit_to_the_report(
     product: Product, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    seen = load("plan_review_sync.py", product, **{"time.sleep(2)": "time.sleep(0.1)"})
+    seen = run_sample("plan_review_sync.py", product, {"time.sleep(2)": "time.sleep(0.1)"})
 
     assert (seen["state"].status, seen["state"].round, seen["state"].version) == ("reviewing", 1, 1)
     assert (seen["updated"].status, seen["updated"].round, seen["updated"].version) == ("reviewing", 2, 2)
@@ -47,7 +33,7 @@ def test_the_synchronous_sample_goes_from_submit_to_the_report(
 def test_the_asynchronous_sample_reads_the_review_once_right_after_submit_and_gets_the_plan(
     product: Product, client: ShannonClient
 ) -> None:
-    asyncio.run(load("plan_review_async.py", product)["review_workflow"]())
+    asyncio.run(run_sample("plan_review_async.py", product, {})["review_workflow"]())
 
     tasks, _ = client.list_tasks(limit=10)
     task = next(task for task in tasks if task.query == "AIエージェントフレームワークを分析")

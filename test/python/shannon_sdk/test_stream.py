@@ -44,16 +44,12 @@ def test_stream_tells_everything_once_and_ends_by_itself(client: ShannonClient) 
         ([EventType.THREAD_MESSAGE_COMPLETED], ["thread.message.completed"]),
     ],
 )
-def test_stream_filters_by_type(
-    client: ShannonClient, types: list[str | EventType], streamed: list[str]
-) -> None:
+def test_stream_filters_by_type(client: ShannonClient, types: list[str | EventType], streamed: list[str]) -> None:
     workflow_id = finished_task(client)
 
     names = [event.type for event in client.stream(workflow_id, types=types)]
 
-    expected = [
-        "thread.message.completed" if t == "LLM_OUTPUT" else str(getattr(t, "value", t)) for t in types
-    ]
+    expected = ["thread.message.completed" if t == "LLM_OUTPUT" else str(getattr(t, "value", t)) for t in types]
     assert names == [*expected, "done"]
 
 

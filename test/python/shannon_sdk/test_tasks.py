@@ -3,7 +3,8 @@ from __future__ import annotations
 from datetime import datetime, timezone
 
 import httpx
-from shannon import EventType, ShannonClient, TaskStatusEnum
+import pytest
+from shannon import ConnectionError, EventType, ShannonClient, TaskStatusEnum
 
 from product import Product, until
 from shannon_sdk.tasks import QUERY, REVIEWED, SOON, approve_and_wait, submit_reviewed, wait_for_event
@@ -169,3 +170,13 @@ def test_a_handle_cancels(client: ShannonClient) -> None:
     handle, _ = submit_reviewed(client)
     assert handle.cancel(reason="not needed") is True
     assert handle.wait(timeout=60).error_message == "task cancelled: not needed"
+
+
+def test_the_same_idempotency_key_submits_once(client: ShannonClient) -> None:
+    first = client.submit_task("What is a tide?", idempotency_key="said-twice")
+    again = client.submit_task("What is a tide?", idempotency_key="said-twice")
+
+    assert again.task_id == first.task_id
+    with pytest.raises(ConnectionError) as error:
+        client.submit_task("What is a spring tide?", idempotency_key="said-twice")
+    assert error.value.code == "422"

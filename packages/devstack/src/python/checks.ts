@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { PROJECT_FOLDER } from '@plangate/service';
 import { findPython } from '../install/python.ts';
@@ -5,6 +6,7 @@ import { pythonEnvironment } from '../install/python-environment.ts';
 import type { Report } from '../install/run.ts';
 import { type Counts, countJunit, sum } from '../test-counts.ts';
 
+const SDK = join(PROJECT_FOLDER, 'packages', 'sdk-python');
 const SUITES = join(PROJECT_FOLDER, 'test', 'python');
 
 export interface PythonChecks {
@@ -16,37 +18,54 @@ export interface PythonChecks {
 }
 
 /**
- * Lint, types and suites in Python, in a virtual environment of their own: the unmodified `shannon-sdk` against the
- * running product.
+ * Lint, types, build and suites in Python, in a virtual environment of their own: the Python SDK, as its wheel has it,
+ * and the unmodified `shannon-sdk`, both against the running product.
  * @throws {Error} where there is no Python, or its packages cannot be installed
  */
 export async function pythonChecks({ work, report, succeeds }: PythonChecks): Promise<Counts> {
   const requirements = join(SUITES, 'requirements.txt');
   const python = await pythonEnvironment(await findPython({ report }), requirements, report);
-  const bin = dirname(python);
+  const installed = join(work, 'site');
   const env = {
-    PATH: [bin, dirname(process.execPath), process.env['PATH']].join(delimiter),
+    PATH: [dirname(python), dirname(process.execPath), process.env['PATH']].join(delimiter),
     PYTHONDONTWRITEBYTECODE: '1',
+    PYTHONPATH: installed,
+    MYPYPATH: installed,
   };
   const check = async (name: string, ...args: string[]) =>
     (await succeeds(name, python, ['-m', ...args], env))
       ? { passed: 1, failed: 0 }
       : { passed: 0, failed: 1 };
+  const types = (name: string, folder: string) =>
+    check(name, 'mypy', `--config-file=${configOf(folder)}`, `--cache-dir=${join(work, 'mypy')}`, folder);
+  const suite = async (name: string, folder: string) => {
+    const results = join(work, `${name}.xml`);
+    const options = ['-c', configOf(folder), '-p', 'no:cacheprovider', '-q', `--junit-xml=${results}`];
+    return countJunit(results, await succeeds(name, python, ['-m', 'pytest', ...options, folder], env));
+  };
 
-  const config = join(SUITES, 'pyproject.toml');
-  const quick = [
-    await check('Python lint', 'ruff', 'check', '--no-cache', SUITES),
-    await check('Python format', 'ruff', 'format', '--no-cache', '--check', SUITES),
-    await check(
-      'Python types',
-      'mypy',
-      `--config-file=${config}`,
-      `--cache-dir=${join(work, 'mypy')}`,
-      SUITES,
-    ),
-  ];
-  const results = join(work, 'python.xml');
-  const pytest = ['-m', 'pytest', '-c', config, '-p', 'no:cacheprovider', '-q'];
-  const passed = await succeeds('Python suites', python, [...pytest, `--junit-xml=${results}`, SUITES], env);
-  return sum([...quick, countJunit(results, passed)]);
+  const dist = join(work, 'dist');
+  return sum([
+    await check('Python lint', 'ruff', 'check', '--no-cache', SDK, SUITES),
+    await check('Python format', 'ruff', 'format', '--no-cache', '--check', SDK, SUITES),
+    await check('Python SDK build', 'build', '--no-isolation', '--outdir', dist, SDK),
+    await check('Python SDK installation', 'pip', ...INSTALL, '--target', installed, ...wheels(dist)),
+    await types('Python SDK types', SDK),
+    await types('Python suite types', SUITES),
+    await suite('Python SDK suite', SDK),
+    await suite('Python product suites', SUITES),
+  ]);
+}
+
+const INSTALL = ['install', '--quiet', '--disable-pip-version-check', '--no-deps'];
+
+function configOf(folder: string): string {
+  return join(folder, 'pyproject.toml');
+}
+
+function wheels(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.whl'))
+    .map((name) => join(folder, name));
 }

@@ -15,6 +15,7 @@ import { stopRequest } from '../stop-request.ts';
 
 const KEYS = [
   { name: 'ada', user: 'ada', tenant: 'acme' },
+  { name: 'busy', user: 'busy', tenant: 'acme' },
   { name: 'bob', user: 'bob', tenant: 'acme' },
   { name: 'stranger', user: 'ada', tenant: 'another' },
 ];
@@ -23,8 +24,14 @@ const SETTINGS = `
 documents:
   folders:
     - path: apps/orchestrator/test/fixtures/documents
+    - path: node_modules
+      include: "README*"
 sweep:
   interval_seconds: 1
+rate_limits:
+  minute: 150
+  hour: 0
+  day: 0
 rate_limits:
   minute: 0
 `;

@@ -1,0 +1,1 @@
+"""The synchronous client, made from the asynchronous one."""

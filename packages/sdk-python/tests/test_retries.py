@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+from time import monotonic
+
+import pytest
+from faces import Face
+from scripted_gateway import Reply, ScriptedGateway, error
+
+from plangate import (
+    APIConnectionError,
+    APITimeoutError,
+    BadGatewayError,
+    BadRequestError,
+    ConflictError,
+    ServiceUnavailableError,
+    WaitTimeoutError,
+)
+
+HANDLE = {"task_id": "task-1", "workflow_id": "task-1", "session_id": "session-1"}
+APPROVED = {"status": "approved", "message": "Research started"}
+TASK = {
+    **HANDLE,
+    "status": "TASK_STATUS_COMPLETED",
+    "result": "report",
+    "query": "q",
+    "mode": "standard",
+    "context": {},
+    "created_at": "2026-01-15T10:30:00Z",
+    "updated_at": "2026-01-15T10:30:00Z",
+}
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        error(503, "store_unavailable", headers={"retry_after": 0}),
+        error(429, "rate_limited", headers={"retry_after": 0}),
+        error(409, "idempotency_running", headers={"retry_after": 0}),
+        Reply(502, "<h1>Bad gateway</h1>", {"content-type": "text/html"}),
+        Reply(resets=True),
+        Reply(200, '{"task_id":', breaks=True),
+    ],
+    ids=["503", "429", "409 still running", "502 of a proxy", "reset", "broken answer"],
+)
+def test_a_fault_that_passes_is_asked_again_as_one_request(face: Face, fault: Reply) -> None:
+    with ScriptedGateway(fault, Reply(body=HANDLE)) as gateway:
+        handle = face(gateway.url).call("submit_task", "What is a tide?", context={"require_review": True})
+
+    first, second = gateway.asked
+    assert handle.task_id == "task-1"
+    assert first.body == second.body == {"query": "What is a tide?", "context": {"require_review": True}}
+    assert len(first.headers["idempotency-key"]) >= 32
+    assert first.headers["idempotency-key"] == second.headers["idempotency-key"]
+
+
+def test_retry_after_is_waited_for(face: Face) -> None:
+    with ScriptedGateway(error(503, "store_unavailable", headers={"retry_after": 1}), Reply(body=APPROVED)) as gateway:
+        began = monotonic()
+        face(gateway.url).call("approve_review", "task-1", version=2)
+
+        assert monotonic() - began >= 1
+    assert [asked.headers["if-match"] for asked in gateway.asked] == ['"2"', '"2"']
+
+
+def test_two_calls_have_two_idempotency_keys_and_a_given_one_is_kept(face: Face) -> None:
+    with ScriptedGateway(Reply(body=APPROVED)) as gateway:
+        client = face(gateway.url)
+        client.call("approve_review", "task-1")
+        client.call("approve_review", "task-1")
+        client.call("approve_review", "task-1", idempotency_key="mine")
+
+    keys = [asked.headers["idempotency-key"] for asked in gateway.asked]
+    assert len(set(keys)) == 3
+    assert keys[2] == "mine"
+    assert "if-match" not in gateway.asked[0].headers
+
+
+@pytest.mark.parametrize(
+    ("fault", "raised"),
+    [
+        (error(400, "invalid_body"), BadRequestError),
+        (error(409, "version_conflict", version=3), ConflictError),
+        (error(502, "planner_failed"), BadGatewayError),
+    ],
+)
+def test_a_fault_that_stays_is_raised_at_once(face: Face, fault: Reply, raised: type[Exception]) -> None:
+    with ScriptedGateway(fault) as gateway, pytest.raises(raised):
+        face(gateway.url).call("submit_review_feedback", "task-1", "more")
+    assert len(gateway.asked) == 1
+
+
+@pytest.mark.parametrize("max_retries", [0, 1, 2])
+def test_max_retries_is_the_number_of_further_attempts(face: Face, max_retries: int) -> None:
+    away = error(503, "store_unavailable", headers={"retry_after": 0})
+    with ScriptedGateway(away) as gateway, pytest.raises(ServiceUnavailableError):
+        face(gateway.url, max_retries=max_retries).call("get_status", "task-1")
+    assert len(gateway.asked) == 1 + max_retries
+
+
+def test_no_attempt_is_made_that_would_come_after_the_timeout(face: Face) -> None:
+    away = error(503, "store_unavailable", headers={"retry_after": 60})
+    with ScriptedGateway(away) as gateway, pytest.raises(ServiceUnavailableError) as raised:
+        face(gateway.url).call("get_status", "task-1", timeout=5)
+    assert len(gateway.asked) == 1
+    assert raised.value.retry_after_seconds == 60
+
+
+def test_no_answer_in_time_says_that_it_may_have_been_done(face: Face) -> None:
+    with ScriptedGateway(Reply(hangs=True)) as gateway:
+        with pytest.raises(APITimeoutError, match="may have been done all the same"):
+            face(gateway.url).call("approve_review", "task-1", timeout=0.3)
+        assert len(gateway.asked) == 1
+
+
+def test_no_gateway_says_where_it_was_looked_for(face: Face) -> None:
+    with ScriptedGateway(Reply()) as gateway:
+        url = gateway.url
+    with pytest.raises(APIConnectionError, match="Is the gateway running there") as raised:
+        face(url, max_retries=0).call("get_status", "task-1")
+    assert url in str(raised.value)
+
+
+def test_wait_outlives_a_gateway_that_is_away_for_a_while(face: Face) -> None:
+    running = Reply(body={**TASK, "status": "TASK_STATUS_RUNNING"})
+    away = error(503, "store_unavailable", headers={"retry_after": 0})
+    with ScriptedGateway(running, away, Reply(resets=True), running, Reply(body=TASK)) as gateway:
+        task = face(gateway.url, max_retries=0).call("wait", "task-1", poll_interval=0.01)
+    assert (task.result, len(gateway.asked)) == ("report", 5)
+
+
+def test_wait_ends_with_its_timeout(face: Face) -> None:
+    running = Reply(body={**TASK, "status": "TASK_STATUS_RUNNING"})
+    with ScriptedGateway(running) as gateway, pytest.raises(WaitTimeoutError, match="it goes on"):
+        face(gateway.url).call("wait", "task-1", timeout=0.3, poll_interval=0.05)
