@@ -50,10 +50,11 @@ export function rateLimiter(redis: Redis, limits: RateLimits, options: RateLimit
   }));
   let asideUntil = 0;
 
-  async function count(limiter: RateLimiterRedis, user: string): Promise<Count | null> {
+  /** Of all windows, asked at once; null where that cannot be had. */
+  async function count(user: string): Promise<Count[] | null> {
     if (now() < asideUntil) return null;
     try {
-      const counted = await within(patienceMs, consume(limiter, user));
+      const counted = await within(patienceMs, Promise.all(windows.map((each) => consume(each, user))));
       if (counted) return counted;
       throw new Error(`no answer within ${patienceMs} ms`);
     } catch (error) {
@@ -66,29 +67,41 @@ export function rateLimiter(redis: Redis, limits: RateLimits, options: RateLimit
   return async (req, res) => {
     const { owner, via } = principalOf(req);
     if (via === 'skip') return;
-    for (const { window, limiter } of windows) {
-      const counted = await count(limiter, nameOf(owner));
-      if (!counted) return;
-      const { remaining, msBeforeNext, exceeded } = counted;
-      if (window === 'minute') {
-        res.setHeader('X-RateLimit-Limit-Minute', String(limits.minute));
-        res.setHeader('X-RateLimit-Remaining-Minute', String(remaining));
-        res.setHeader('X-RateLimit-Reset', String(Math.ceil((now() + msBeforeNext) / 1_000)));
-      }
-      if (exceeded) throw tooManyRequests(window, Math.max(1, Math.ceil(msBeforeNext / 1_000)));
+    const user = nameOf(owner);
+    const counts = await count(user);
+    if (!counts) return;
+    const minute = counts.find(({ window }) => window === 'minute');
+    if (minute) {
+      res.setHeader('X-RateLimit-Limit-Minute', String(limits.minute));
+      res.setHeader('X-RateLimit-Remaining-Minute', String(minute.remaining));
+      res.setHeader('X-RateLimit-Reset', String(Math.ceil((now() + minute.msBeforeNext) / 1_000)));
     }
+    const over = counts.findIndex(({ exceeded }) => exceeded);
+    const exceeded = counts[over];
+    if (!exceeded) return;
+    // What a shorter window refuses does not count in the longer ones.
+    const longer = counts.slice(over + 1).filter((counted) => !counted.exceeded);
+    await Promise.all(longer.map(({ limiter }) => limiter.reward(user))).catch(onFault);
+    throw tooManyRequests(exceeded.window, Math.max(1, Math.ceil(exceeded.msBeforeNext / 1_000)));
   };
 }
 
-interface Count {
+interface Limited {
+  window: Window;
+  limiter: RateLimiterRedis;
+}
+
+interface Count extends Limited {
   remaining: number;
   msBeforeNext: number;
   exceeded: boolean;
 }
 
 /** The limiter throws its count where it is exceeded, and an error where there is none. */
-async function consume(limiter: RateLimiterRedis, user: string): Promise<Count> {
+async function consume({ window, limiter }: Limited, user: string): Promise<Count> {
   const show = ({ remainingPoints, msBeforeNext }: RateLimiterRes, exceeded: boolean): Count => ({
+    window,
+    limiter,
     remaining: remainingPoints,
     msBeforeNext,
     exceeded,

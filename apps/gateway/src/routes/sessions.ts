@@ -17,6 +17,8 @@ import { flag, queryOf, wholeNumber } from './request.ts';
 
 /** Events of one answer; a single turn may have more. */
 const MOST_EVENTS = 20_000;
+/** Tasks whose events are read side by side. */
+const AT_ONCE = 10;
 
 /** The routes of sessions (contract/plan-review.md §1). Whose a session is says the credential, never the id. */
 export function sessionRoutes({ sessions, tasks, events }: GatewayParts) {
@@ -48,9 +50,11 @@ export function sessionRoutes({ sessions, tasks, events }: GatewayParts) {
 
     async history(req: IncomingMessage, res: ServerResponse, id: string): Promise<void> {
       const items: SessionHistory['tasks'] = [];
-      for (const taskId of await taskIdsOf(req, id)) {
-        const record = await tasks.load(taskId);
-        if (record) items.push(toHistoryItem(record, await allEvents(events, taskId)));
+      const ids = await taskIdsOf(req, id);
+      for (let at = 0; at < ids.length; at += AT_ONCE) {
+        for (const [record, log] of await Promise.all(ids.slice(at, at + AT_ONCE).map(readTurn))) {
+          if (record) items.push(toHistoryItem(record, log));
+        }
       }
       sendJson(res, 200, { session_id: id, tasks: items, total: items.length });
     },
