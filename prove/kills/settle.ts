@@ -14,30 +14,46 @@ export interface Settled {
   problems: string[];
 }
 
-/** Longest waits in milliseconds once everything is back: for the end of a task, and until a decision is known. */
-const SETTLE_MS = 60_000;
-const DELIVER_MS = 30_000;
-/** A lock that its holder took to the grave is gone after its lifetime; looking takes a little, too. */
-const LOCK_MS = LOCK_SECONDS * 1_000 + 1_000;
-const RECONNECT_MS = 5_000;
+/** Longest waits in milliseconds once everything is back. */
+export interface Waits {
+  /** For the gateway to have its store again: it comes back to a Redis that was killed within a second. */
+  reconnectMs: number;
+  /** For a lock that its holder took to the grave: its lifetime, and a little for looking. */
+  lockMs: number;
+  /** Until the workflow knows a decision. */
+  deliverMs: number;
+  /** For the end of a task. */
+  endMs: number;
+}
+
+const WAITS: Waits = {
+  reconnectMs: 5_000,
+  lockMs: LOCK_SECONDS * 1_000 + 1_000,
+  deliverMs: 30_000,
+  endMs: 60_000,
+};
 /** Many lives are looked at side by side: looking must not be what keeps the product busy. */
 const LOOK_EVERY_MS = 250;
 
 /** Takes a review to its end, where one that is still open must be usable, and looks back on its whole life. */
-export async function settle(product: Killable, life: Life, kills: Kill[]): Promise<Settled> {
+export async function settle(
+  product: Pick<Killable, 'client' | 'redis'>,
+  life: Life,
+  kills: Kill[],
+  waits: Waits = WAITS,
+): Promise<Settled> {
   let after: Aftermath | null = null;
   try {
     // What looks at the store has to be back itself before it can say anything.
-    await within(SETTLE_MS, 'Redis does not answer', () => product.redis.ping().then(() => true));
-    // The gateway comes back to a Redis that was killed within a second.
-    await within(RECONNECT_MS, 'the gateway has no store', async () => {
+    await within(waits.endMs, 'Redis does not answer', () => product.redis.ping().then(() => true));
+    await within(waits.reconnectMs, 'the gateway has no store', async () => {
       const answer = await product.client.ask('/api/v1/tasks?limit=1').catch(() => null);
       return answer?.status === 200;
     });
     life.id ??= await findByQuery(product, life.query);
     const { id } = life;
     if (id === null) return { life, after, problems: wrongAbsence(life) };
-    const problems = await finish(product, life, id as WorkflowId);
+    const problems = await finish(product, life, id as WorkflowId, waits);
     await within(5_000, 'the stream does not end', () =>
       Promise.race([
         (life.following?.done ?? Promise.resolve()).then(() => true),
@@ -67,7 +83,7 @@ export async function leftovers({ redis }: Killable): Promise<string[]> {
 }
 
 /** A task whose submission got no answer may be there all the same. */
-async function findByQuery({ client }: Killable, query: string): Promise<string | null> {
+async function findByQuery({ client }: Pick<Killable, 'client'>, query: string): Promise<string | null> {
   const { json } = await client.ask('/api/v1/tasks?limit=100');
   return json.tasks.find((task: { query: string }) => task.query === query)?.task_id ?? null;
 }
@@ -80,15 +96,20 @@ function wrongAbsence({ submitted, calls, query }: Life): string[] {
   ];
 }
 
-async function finish(product: Killable, life: Life, id: WorkflowId): Promise<string[]> {
+async function finish(
+  product: Pick<Killable, 'client' | 'redis'>,
+  life: Life,
+  id: WorkflowId,
+  waits: Waits,
+): Promise<string[]> {
   const { client, redis } = product;
   const { lock, review } = reviewKeys(id);
   const problems: string[] = [];
-  await within(LOCK_MS, 'the lock is left behind', () => redis.exists(lock).then((held) => held === 0));
+  await within(waits.lockMs, 'the lock is left behind', () => redis.exists(lock).then((held) => held === 0));
   const ended = async () => (await client.ask(`/api/v1/tasks/${id}`)).json?.completed_at != null;
   const look = () => client.ask(`/api/v1/tasks/${id}/review?wait=0`);
   let seen = await look();
-  await within(SETTLE_MS, 'there is neither a review nor an end', async () => {
+  await within(waits.endMs, 'there is neither a review nor an end', async () => {
     seen = await look();
     return seen.status === 200 || (await ended());
   });
@@ -111,11 +132,11 @@ async function finish(product: Killable, life: Life, id: WorkflowId): Promise<st
     if (status !== 200 && !closed) problems.push(`an open review is not usable: ${said}`);
   }
   await within(
-    DELIVER_MS,
+    waits.deliverMs,
     'the decision is not delivered',
     async () => (await redis.hget(review, 'undelivered')) === null,
   );
-  await within(SETTLE_MS, 'the task does not end', ended);
+  await within(waits.endMs, 'the task does not end', ended);
   return problems;
 }
 

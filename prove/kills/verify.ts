@@ -17,7 +17,7 @@ export interface Aftermath {
   events: WorkflowEvent[];
 }
 
-export async function lookBack({ client }: Killable, id: string): Promise<Aftermath> {
+export async function lookBack({ client }: Pick<Killable, 'client'>, id: string): Promise<Aftermath> {
   const read = async (suffix: string) => (await client.ask(`/api/v1/tasks/${id}${suffix}`)).json;
   const [task, review, audit, versions, events] = await Promise.all([
     read(''),
