@@ -13,7 +13,7 @@ SCRIPT = Path(__file__).parents[1] / "scripts" / "make_sync.py"
 
 
 def public(client: type) -> dict[str, Any]:
-    return {name: method for name, method in vars(client).items() if not name.startswith("_")}
+    return {name: getattr(client, name) for name in dir(client) if not name.startswith("_")}
 
 
 def test_the_synchronous_client_is_made_from_the_asynchronous_one_as_it_stands() -> None:
@@ -23,7 +23,7 @@ def test_the_synchronous_client_is_made_from_the_asynchronous_one_as_it_stands()
     make_sync = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(make_sync)
 
-    assert make_sync.TARGET.read_text(encoding="utf-8") == make_sync.make()
+    assert make_sync.read(make_sync.TARGET) == make_sync.make()
 
 
 def test_both_clients_have_the_same_methods() -> None:

@@ -1,1 +1,1 @@
-"""The asynchronous client."""
+"""The clients, asynchronous or made from those."""

@@ -1,1 +1,1 @@
-"""The synchronous client, made from the asynchronous one."""
+"""The clients, asynchronous or made from those."""

@@ -1,0 +1,93 @@
+"""Events, live (contract/plan-review.md §3)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator
+from time import monotonic
+from typing import Optional, Union
+
+import anyio
+import httpx
+from httpx_sse import EventSource, SSEError
+
+from .. import _requests as requests
+from .._cursor import Cursor
+from .._http import failure_of, fault_of
+from .._retry import delay_seconds, is_passing
+from ..errors import PlangateError
+from ..models import Event, Gap
+from .transport import AWAY_SECONDS, Transport
+
+#: Longest silence of a stream in seconds: the gateway sends at least a comment every ten.
+_SILENCE_SECONDS = 45.0
+_LONGEST_PAUSE_SECONDS = 30.0
+
+
+class EventMethods(Transport):
+    """The events of a workflow."""
+
+    async def stream(
+        self,
+        workflow_id: str,
+        *,
+        types: Optional[list[str]] = None,
+        last_event_id: Optional[str] = None,
+    ) -> AsyncIterator[Union[Event, Gap]]:
+        """Every event of a workflow once, in order, to its end.
+
+        A stream that breaks off is opened again after the last event that was taken. A ``Gap`` says that
+        events in between are no longer kept.
+
+        Args:
+            workflow_id: The task.
+            types: Only these, such as ``["RESEARCH_PLAN_READY"]``.
+            last_event_id: ``stream_id`` of the event to go on after; default: from the first.
+
+        Raises:
+            NotFoundError: There is no such task.
+            APIConnectionError: The gateway cannot be reached, or was away for more than five minutes.
+        """
+        cursor = Cursor(last_event_id)
+        reached: Optional[float] = None
+        failures = 0
+        while True:
+            fault: Optional[PlangateError] = None
+            url = f"{self._base_url}/api/v1/stream/sse"
+            query = requests.stream_query(workflow_id, types, cursor.last_event_id)
+            headers = {**self._headers, "Accept": "text/event-stream", "Cache-Control": "no-store"}
+            if cursor.last_event_id:
+                headers["Last-Event-ID"] = cursor.last_event_id
+            limits = httpx.Timeout(self._timeout, read=_SILENCE_SECONDS)
+            try:
+                async with self._http.stream("GET", url, params=query, headers=headers, timeout=limits) as response:
+                    if response.status_code != 200:
+                        await response.aread()
+                        if response.is_success:
+                            return
+                        raise failure_of(response)
+                    reached = monotonic()
+                    async for frame in EventSource(response).aiter_sse():
+                        item = cursor.take(frame)
+                        if cursor.is_done:
+                            return
+                        if item is not None:
+                            failures = 0
+                            yield item
+                        reached = monotonic()
+            except SSEError as error:
+                raise PlangateError(f"GET {url}: no event stream ({error}): check base_url") from error
+            except httpx.TransportError as error:
+                fault = fault_of(error, "GET", url)
+                if reached is None:
+                    raise fault from error
+            except PlangateError as error:
+                if not is_passing(error) or reached is None:
+                    raise
+                fault = error
+            if fault is not None and reached is not None and monotonic() - reached > AWAY_SECONDS:
+                raise fault
+            grown = min(_LONGEST_PAUSE_SECONDS, cursor.retry_seconds * 2.0**failures)
+            asked = delay_seconds(fault, 0, random.random())
+            failures += 1
+            await anyio.sleep(max(grown * (0.75 + random.random() / 4), asked))

@@ -1,0 +1,161 @@
+"""The review of a plan (contract/plan-review.md §2)."""
+
+from __future__ import annotations
+
+import time
+from time import monotonic
+from typing import Optional
+
+from .. import _requests as requests
+from ..errors import NotFoundError, TaskEndedError, WaitTimeoutError
+from ..models import Approval, AuditEntry, FeedbackAnswer, PlanDiff, PlanVersion, ReviewState
+from .transport import Transport, once
+
+#: Longest wait of the gateway for a first plan, in seconds.
+_PLAN_SECONDS = 25
+
+
+class ReviewMethods(Transport):
+    """What can be done with the review of a plan."""
+
+    def get_review_state(
+        self, workflow_id: str, *, wait: Optional[int] = None, timeout: Optional[float] = None
+    ) -> ReviewState:
+        """A review as it stands. Where the first plan is still being made, the gateway waits for it.
+
+        Args:
+            workflow_id: The task.
+            wait: How long the gateway may wait, 0 to 25 seconds; default 20.
+            timeout: Seconds for the answer.
+
+        Raises:
+            NotFoundError: There is no review, or not yet.
+        """
+        return self._send(requests.get_review_state(workflow_id, wait), timeout)
+
+    def wait_for_review(self, workflow_id: str, timeout: Optional[float] = None) -> ReviewState:
+        """Wait, however long it takes, until there is a first plan or a question of the planner.
+
+        Raises:
+            TaskEndedError: The task ended without one.
+            NotFoundError: The task is none whose plan is reviewed.
+            WaitTimeoutError: There is none after ``timeout`` seconds; the task goes on.
+        """
+        began = monotonic()
+        while True:
+            left = None if timeout is None else timeout - (monotonic() - began)
+            if left is not None and left <= 0:
+                raise WaitTimeoutError(f"task {workflow_id} has no plan after {timeout} s; it goes on")
+            wait = _PLAN_SECONDS if left is None else min(_PLAN_SECONDS, int(left))
+            asked = monotonic()
+            try:
+                return self.get_review_state(workflow_id, wait=wait)
+            except NotFoundError as error:
+                if error.code != "review_not_found":
+                    raise
+                task = self._send(requests.get_status(workflow_id), None)
+                if task.status.is_over:
+                    raise TaskEndedError(task) from error
+                # The gateway waits only where a review will come.
+                if monotonic() - asked < wait / 2:
+                    raise
+                time.sleep(0.2)
+
+    def submit_review_feedback(
+        self,
+        workflow_id: str,
+        message: str,
+        *,
+        version: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> FeedbackAnswer:
+        """Ask the planner to change the plan, or answer its question. Takes as long as the model does.
+
+        Args:
+            workflow_id: The task.
+            message: What to change.
+            version: The version that was read; without it, whatever is there now is changed.
+            idempotency_key: To ask again later without doing it twice.
+            timeout: Seconds for the answer.
+
+        Raises:
+            ConflictError: The review is no longer the one that was read, or its rounds are used up.
+            BadGatewayError: The model failed; nothing has changed.
+        """
+        action = {"action": "feedback", "message": message}
+        headers = once(idempotency_key)
+        return self._send(requests.act(FeedbackAnswer, workflow_id, action, version, headers), timeout)
+
+    def approve_review(
+        self,
+        workflow_id: str,
+        *,
+        version: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> Approval:
+        """Approve the plan: with ``version``, exactly the one that was read is executed.
+
+        Raises:
+            ConflictError: It is no longer the plan, or the review is closed.
+        """
+        action = {"action": "approve"}
+        headers = once(idempotency_key)
+        return self._send(requests.act(Approval, workflow_id, action, version, headers), timeout)
+
+    def edit_review(
+        self,
+        workflow_id: str,
+        plan: str,
+        *,
+        version: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> ReviewState:
+        """Put a text of one's own in the place of the plan; without a model, and without using a round."""
+        action = {"action": "edit", "plan": plan}
+        headers = once(idempotency_key)
+        return self._send(requests.act(ReviewState, workflow_id, action, version, headers), timeout)
+
+    def reject_review(
+        self,
+        workflow_id: str,
+        reason: Optional[str] = None,
+        *,
+        version: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> ReviewState:
+        """Refuse the plan for good; the task ends, and the reason stands in its ``error``."""
+        action = {"action": "reject", "reason": reason}
+        headers = once(idempotency_key)
+        return self._send(requests.act(ReviewState, workflow_id, action, version, headers), timeout)
+
+    def extend_review(
+        self,
+        workflow_id: str,
+        seconds: int,
+        *,
+        version: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> ReviewState:
+        """Move the deadline by so many seconds."""
+        action = {"action": "extend", "seconds": seconds}
+        headers = once(idempotency_key)
+        return self._send(requests.act(ReviewState, workflow_id, action, version, headers), timeout)
+
+    def get_review_versions(self, workflow_id: str, timeout: Optional[float] = None) -> list[PlanVersion]:
+        """Every text that was the plan."""
+        return self._send(requests.get_review_versions(workflow_id), timeout)
+
+    def get_review_diff(
+        self, workflow_id: str, from_version: int, to_version: int, timeout: Optional[float] = None
+    ) -> PlanDiff:
+        """What changed between two of them, word by word."""
+        return self._send(requests.get_review_diff(workflow_id, from_version, to_version), timeout)
+
+    def get_review_audit(self, workflow_id: str, timeout: Optional[float] = None) -> list[AuditEntry]:
+        """Every step and every refusal, chained by hash."""
+        return self._send(requests.get_review_audit(workflow_id), timeout)

@@ -1,0 +1,85 @@
+"""Requests and their further attempts."""
+
+from __future__ import annotations
+
+import random
+import time
+import uuid
+from time import monotonic
+from typing import Optional, TypeVar
+
+import httpx
+
+from .. import _requests as requests
+from .._http import address, answer_of, credentials, fault_of
+from .._retry import delay_seconds, is_in_progress, is_passing
+from ..errors import PlangateError
+
+T = TypeVar("T")
+
+#: How long a gateway that has answered before may be away while somebody waits or follows a stream, in seconds.
+AWAY_SECONDS = 300.0
+
+
+class Transport:
+    """A connection to a gateway; sends requests, and again where that is worth while."""
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: Optional[str],
+        bearer_token: Optional[str],
+        default_timeout: float,
+        max_retries: int,
+        http_client: Optional[httpx.Client],
+    ) -> None:
+        self._base_url = address(base_url)
+        self._headers = credentials(api_key, bearer_token)
+        if default_timeout <= 0 or max_retries < 0:
+            raise ValueError("default_timeout must be more than 0, max_retries not less")
+        self._timeout = default_timeout
+        self._max_retries = max_retries
+        self._owns_http = http_client is None
+        self._http = http_client or httpx.Client()
+
+    def close(self) -> None:
+        """Close the connections."""
+        if self._owns_http:
+            self._http.close()
+
+    def _send(self, request: requests.Request[T], timeout: Optional[float]) -> T:
+        limit = self._timeout if timeout is None else timeout
+        if limit <= 0:
+            raise ValueError("timeout must be more than 0")
+        ends = monotonic() + limit
+        attempt = 0
+        while True:
+            try:
+                return self._attempt(request, ends - monotonic())
+            except PlangateError as error:
+                pause = delay_seconds(error, attempt, random.random())
+                worthwhile = is_passing(error) or is_in_progress(error)
+                if not worthwhile or attempt >= self._max_retries or monotonic() + pause >= ends:
+                    raise
+            attempt += 1
+            time.sleep(pause)
+
+    def _attempt(self, request: requests.Request[T], seconds: float) -> T:
+        url = f"{self._base_url}{request.path}"
+        try:
+            response = self._http.request(
+                request.method,
+                url,
+                params=dict(request.query) or None,
+                json=None if request.json is None else dict(request.json),
+                headers={**self._headers, **request.headers},
+                timeout=seconds,
+            )
+        except httpx.TransportError as error:
+            raise fault_of(error, request.method, url) from error
+        return request.read(answer_of(response))
+
+
+def once(idempotency_key: Optional[str]) -> dict[str, str]:
+    """A key of its own for every call, so that further attempts at it do nothing twice."""
+    return {"Idempotency-Key": idempotency_key or str(uuid.uuid4())}
