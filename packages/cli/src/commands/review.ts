@@ -7,6 +7,7 @@ import { diffText } from '../diff-text.ts';
 import { EXIT, ExitError, UsageError } from '../exit-codes.ts';
 import { editText } from '../interactive/editor.ts';
 import { reviewInteractively } from '../interactive/review-session.ts';
+import { noteIfSlow } from '../note-if-slow.ts';
 import { plain, table } from '../output.ts';
 
 interface ConditionOptions {
@@ -70,7 +71,8 @@ export function addReviewCommands(program: Command, surroundings: Surroundings):
       const context = contextOf(command, surroundings);
       const { plangate, output, signal } = context;
       const message = words.length === 1 && words[0] === '-' ? readFileSync(0, 'utf8') : words.join(' ');
-      const answer = await plangate.review.feedback(id, message, { ...conditionOf(options), signal });
+      const pending = plangate.review.feedback(id, message, { ...conditionOf(options), signal });
+      const answer = await noteIfSlow(output, 'the planner', pending);
       output.result(answer, () => `Version ${answer.version}:\n\n${plain(answer.plan.message).trimEnd()}`);
     });
   decide('reject', 'refuse the plan for good; the task ends')
@@ -111,7 +113,8 @@ function conditionOf({
 }
 
 async function get(context: Context, id: string): Promise<void> {
-  show(context, await context.plangate.review.waitUntilReady(id, { signal: context.signal }));
+  const { plangate, output, signal } = context;
+  show(context, await noteIfSlow(output, 'the plan', plangate.review.waitUntilReady(id, { signal })));
 }
 
 function show({ output }: Context, review: Review): void {

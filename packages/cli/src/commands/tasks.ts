@@ -5,6 +5,7 @@ import { type Context, contextOf, type Surroundings, wholeNumber } from '../cont
 import { describeTask, hasSucceeded, statusWord } from '../describe.ts';
 import { EXIT, ExitError, UsageError } from '../exit-codes.ts';
 import { reviewInteractively } from '../interactive/review-session.ts';
+import { noteIfSlow } from '../note-if-slow.ts';
 import { firstLine, plain, table } from '../output.ts';
 import { follow } from './watch.ts';
 
@@ -56,7 +57,7 @@ export function addTaskCommands(program: Command, surroundings: Surroundings): v
     .action(async (id: string, options: { wait?: boolean }, command: Command) => {
       const { plangate, output, signal } = contextOf(command, surroundings);
       const task = options.wait
-        ? await plangate.tasks.wait(id, { signal })
+        ? await noteIfSlow(output, `the end of ${id}`, plangate.tasks.wait(id, { signal }))
         : await plangate.tasks.get(id, { signal });
       output.result(task, () => describeTask(task, output));
       if (options.wait && !hasSucceeded(task)) throw new ExitError(EXIT.endedWithoutResult, '');

@@ -1,0 +1,161 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { asks, PLAN, ready } from '../../../test/support/model.ts';
+import { type Product, startProduct } from '../../../test/support/product.ts';
+import { CTRL_C, DOWN, ENTER, startTerminal, type Terminal } from './terminal.ts';
+
+let product: Product;
+let folder: string;
+let terminal: Terminal | undefined;
+beforeAll(async () => {
+  product = await startProduct();
+  folder = mkdtempSync(join(tmpdir(), 'plangate-terminal-'));
+});
+afterAll(async () => {
+  await product.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+afterEach(() => terminal?.stop());
+
+function open(args: string[], env: Record<string, string> = {}): Terminal {
+  terminal = startTerminal(args, { PLANGATE_URL: product.stack.gatewayUrl, ...env });
+  return terminal;
+}
+
+const MENU = 'What shall happen with this plan?';
+/** Moves to the n-th entry below the first and takes it. */
+const choose = (n: number) => DOWN.repeat(n) + ENTER;
+
+async function reviewed(query: string): Promise<string> {
+  const id = await product.submit(query, { require_review: true });
+  await product.review(id);
+  return id;
+}
+
+test('a person reads the plan, asks for a change, edits it in the editor, approves, and reads the report', async () => {
+  const query = 'What causes tides? CLI terminal';
+  product.model.on(query, ({ kind, prompt }) =>
+    kind === 'plan' && !prompt.includes('Round 0 of') ? ready(`${PLAN} Only for the Atlantic.`) : undefined,
+  );
+  const editor = join(folder, 'editor.sh');
+  writeFileSync(editor, '#!/bin/sh\nprintf " In two pages." >> "$1"\n');
+  chmodSync(editor, 0o755);
+
+  const shown = open(['submit', '--review', '--wait', query], { EDITOR: editor });
+  await shown.shows('Plan, version 1');
+  await shown.shows(PLAN);
+  await shown.shows(MENU);
+  shown.type(choose(1));
+  await shown.shows('What shall be different?');
+  shown.type(`Only the Atlantic${ENTER}`);
+  await shown.shows('The planner is at work');
+  await shown.shows('Version 1 to 2:');
+  await shown.shows('Only for the Atlantic.');
+  await shown.shows('Plan, version 2');
+  await shown.shows(MENU);
+  shown.type(choose(2));
+  await shown.shows('Version 2 to 3:');
+  await shown.shows('In two pages.');
+  await shown.shows(MENU);
+  shown.type(ENTER);
+  await shown.shows('Research started');
+  await shown.shows('The review is closed: approved');
+  await shown.shows('PROGRESS');
+  await shown.shows('completed');
+  await shown.shows('[1]');
+  expect(await shown.ended).toBe(0);
+  const [task] = (await product.ask('/api/v1/tasks?limit=1')).json.tasks;
+  const plan = `${PLAN} Only for the Atlantic.\n In two pages.`;
+  expect((await product.review(task.task_id)).current_plan).toBe(plan);
+}, 90_000);
+
+test('what others do is shown while the person reads, and nothing is decided on the old plan', async () => {
+  const id = await reviewed('What causes tides? CLI live');
+  const shown = open(['review', id]);
+  await shown.shows('Plan, version 1');
+  await shown.shows(MENU);
+  await product.act(id, { action: 'edit', plan: 'Somebody else wrote this plan.' });
+  await shown.shows('The review has changed meanwhile.');
+  await shown.shows('Plan, version 2');
+  await shown.shows('Somebody else wrote this plan.');
+  await shown.shows(MENU);
+  await product.act(id, { action: 'reject', reason: 'Not needed' });
+  await shown.shows('The review is closed: rejected');
+  await shown.shows('Not needed');
+  expect(await shown.ended).toBe(5);
+}, 60_000);
+
+test('a rejection asks for a reason, and the command ends with 5', async () => {
+  const id = await reviewed('What causes tides? CLI reject');
+  const shown = open(['review', id]);
+  await shown.shows(MENU);
+  shown.type(choose(4));
+  await shown.shows('Why?');
+  shown.type(`Wrong topic${ENTER}`);
+  await shown.shows('research plan rejected: Wrong topic');
+  expect(await shown.ended).toBe(5);
+}, 60_000);
+
+test('a question of the planner is answered, not approved', async () => {
+  const query = 'What causes tides? CLI terminal question';
+  product.model.on(query, ({ kind, prompt }) => {
+    if (kind !== 'plan') return undefined;
+    return prompt.includes('Round 0 of') ? asks('Which ocean?') : ready('Tides of the Atlantic.');
+  });
+  const id = await reviewed(query);
+  const shown = open(['review', id]);
+  await shown.shows('The planner asks');
+  await shown.shows('Which ocean?');
+  await shown.shows('What do you answer?');
+  expect(shown.text()).not.toContain('Approve');
+  shown.type(ENTER);
+  await shown.shows('What shall be different?');
+  shown.type(`The Atlantic${ENTER}`);
+  await shown.shows('Tides of the Atlantic.');
+  await shown.shows(MENU);
+  shown.type(choose(5));
+  await shown.shows('Nothing is decided; the review stays open');
+  expect(await shown.ended).toBe(0);
+  await product.control(id, 'cancel');
+}, 60_000);
+
+test('a review that runs out while the person reads ends the command with the reason', async () => {
+  const id = await product.submit('What causes tides? CLI runs out', {
+    require_review: true,
+    review_timeout: 4,
+  });
+  const shown = open(['review', id]);
+  await shown.shows(MENU);
+  await shown.shows('The review is closed: timed_out');
+  await shown.shows('research plan review timed out');
+  expect(await shown.ended).toBe(5);
+}, 60_000);
+
+test('Ctrl-C decides nothing and ends with 130, at a question and in a wait', async () => {
+  const id = await reviewed('What causes tides? CLI ctrl-c');
+  const asking = open(['review', id]);
+  await asking.shows(MENU);
+  asking.type(CTRL_C);
+  await asking.shows('Nothing is decided');
+  expect(await asking.ended).toBe(130);
+  expect((await product.review(id)).status).toBe('reviewing');
+
+  const waiting = open(['status', id, '--wait']);
+  await waiting.shows(`Waiting for the end of ${id}`);
+  waiting.type(CTRL_C);
+  expect(await waiting.ended).toBe(130);
+  await product.control(id, 'cancel');
+}, 60_000);
+
+test('NO_COLOR leaves the colours of the command out on a terminal', async () => {
+  const id = await reviewed('What causes tides? CLI colours');
+  const coloured = open(['review', 'get', id]);
+  expect(await coloured.ended).toBe(0);
+  expect(coloured.raw()).not.toBe(coloured.text());
+  const bare = open(['review', 'get', id], { NO_COLOR: '1' });
+  expect(await bare.ended).toBe(0);
+  expect(bare.raw()).toBe(bare.text());
+  await product.control(id, 'cancel');
+}, 60_000);
