@@ -28,7 +28,7 @@ export function createApp(parts: AgentParts): Express {
     compose(
       requestId(),
       logRequests(log),
-      cors({ origins: openToAll ? '*' : allowed_origins }),
+      cors({ origins: openToAll ? '*' : allowed_origins, expose: ['X-Review-Id'] }),
       ...(skip_auth ? [loopbackOnly(allowed_origins)] : []),
     ),
   );

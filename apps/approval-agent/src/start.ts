@@ -23,6 +23,8 @@ const CONNECT_WAIT_MS = 2_000;
 /** How long running requests may take once the process stops, in milliseconds; what is left goes on after the next start. */
 const STOP_LIMIT_MS = 5_000;
 const WORKER_GRACE = '5 seconds';
+/** Few at a time: on a busy machine more of them would only wait here until Temporal takes them for lost. */
+const WORKFLOW_TASKS = 8;
 /** A model call ends in llm-service after its own limit; this one only notices that the service hangs. */
 const LLM_MARGIN_SECONDS = 10;
 
@@ -100,6 +102,7 @@ export async function startApprovalAgent(
       systemPrompt: agent.system_prompt,
       log,
     }),
+    maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
     shutdownGraceTime: WORKER_GRACE,
     log,
   });

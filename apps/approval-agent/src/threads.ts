@@ -65,7 +65,7 @@ export interface ThreadsOptions {
 }
 
 /** Longest wait in milliseconds until Temporal has taken a turn or answered a question; a busy one takes its time. */
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = 30_000;
 /** How long a Temporal that cannot be reached is tried, in milliseconds. */
 const AWAY_MS = 2_000;
 /** The same for a turn that has been taken. */

@@ -425,3 +425,14 @@ test('another type of body is 415, another method 405, another route 404, an unk
   ]);
   expect((await get('/hitl/threads/%ff'))[0]).toBe(400);
 });
+
+test('a page of another origin may read the id of a review', async () => {
+  const response = await fetch(url + CHAT, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Origin: 'http://localhost:3000' },
+    body: '{"message":"m"}',
+  });
+  expect(response.headers.get('access-control-expose-headers')?.split(', ')).toEqual(
+    expect.arrayContaining(['ETag', 'X-Review-Id']),
+  );
+});

@@ -149,6 +149,7 @@ describe('decisions', () => {
     const args = email('edit@example.com', 'The meeting is at 11.');
     await rig.review(id, [{ type: 'edit', edited_action: { name: 'send_email', args } }]);
     expect(await rig.mails('edit@example.com')).toMatchObject([{ text: 'The meeting is at 11.' }]);
+    await rig.keepHistory('edited', id);
     const seen = JSON.stringify([rig.llm.asked(first).at(-1), await rig.messages(id)]);
     expect(seen).toContain('The meeting is at 11.');
     expect(seen).not.toContain('at 10.');
@@ -184,6 +185,7 @@ describe('decisions', () => {
     const { id } = await rig.waiting('pairs');
     await rig.review(id, [REJECT, APPROVE, REJECT]);
     expect(rig.tool.calls.filter((n) => n > 100 && n < 104)).toEqual([102]);
+    await rig.keepHistory('approved-and-rejected', id);
     const messages = rig.llm.asked('pairs').at(-1)!.messages;
     const calls = messages.flatMap((m) => (m.role === 'assistant' ? m.tool_calls.map(({ id }) => id) : []));
     const answered = messages.flatMap((m) => (m.role === 'tool' ? [m.tool_call_id] : []));
@@ -226,6 +228,7 @@ describe('decisions', () => {
     expect(new Set(ids).size).toBe(3);
     expect((await rig.review(id, [APPROVE])).body.answer).toBe('Done.');
     expect(rig.tool.calls.filter((n) => n > 200 && n < 204)).toEqual([201, 203]);
+    await rig.keepHistory('three-reviews', id);
   });
 
   test('P67 an edit to another tool of the agent runs that one', async () => {
@@ -259,6 +262,7 @@ describe('decisions', () => {
       'Maaf, saya butuh lebih banyak langkah untuk menyelesaikan permintaan ini.',
     ]);
     // Steps 1, 4, 7 … 22: at 22 three are left, and the model is not obeyed any more.
+    await rig.keepHistory('step-limit', body.thread_id);
     expect(rig.tool.calls.filter((call) => call > 400 && call < 500)).toHaveLength(7);
   });
 });

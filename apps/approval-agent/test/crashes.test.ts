@@ -49,6 +49,7 @@ test('H12 P61 a process that is killed in the second of three approved calls rep
     'done 3',
   ]);
   expect((await rig.get(`/hitl/threads/${id}`)).body.answer).toBe('All done.');
+  await rig.keepHistory('killed-in-a-call', id);
   rig.llm.on('kill', (_messages, turn) => (turn === 2 ? notes(4) : 'Again.'));
   expect((await rig.chat('once more', id)).body.pending_review.action_requests).toHaveLength(1);
   expect((await rig.review(id, [APPROVE])).body.answer).toBe('Again.');
@@ -62,6 +63,7 @@ test('H15 a review survives the restart of the process, and is answered once', a
   expect([again.body, again.headers.get('x-review-id')]).toEqual([body, reviewId]);
   expect((await rig.review(id, [APPROVE])).body.answer).toBe('Done.');
   expect(called(11)).toEqual([11]);
+  await rig.keepHistory('restarted', id);
 }, 90_000);
 
 test('a turn that is under way when the process is stopped goes on after the next start', async () => {
@@ -136,6 +138,7 @@ test('a thread of many turns goes on over the runs of its workflow, with its his
     expect(reviewed.body.answer).toBe(`answer ${n}`);
   }
   expect(runs.size).toBeGreaterThan(2);
+  await rig.keepHistory('later-run', id);
   expect(called(100, 101, 102, 103, 104)).toEqual([100, 101, 102, 103, 104]);
   expect((await rig.messages(id)).map(({ content }) => content)).toEqual(
     rounds.flatMap((n) => [`round ${n}`, '', `done ${100 + n}`, `answer ${n}`]),

@@ -100,7 +100,7 @@ describe('a tool behind HTTP', () => {
     ],
     ['no answer', { timeout_seconds: 0.2 }, () => undefined],
     ['an answer that does not end', { timeout_seconds: 0.2 }, (res) => res.write('abc')],
-    ['more than 64 KiB', {}, (res) => res.end('a'.repeat(64 * 1024 + 1))],
+    ['more than 1 MiB', {}, (res) => res.end('a'.repeat(1024 * 1024 + 1))],
     ['an answer that is no UTF-8', {}, (res) => res.end(Buffer.from([0xff, 0xfe]))],
     ['a redirect', {}, (res) => res.writeHead(302, { Location: `http://127.0.0.1:${port}/other` }).end()],
     [
@@ -114,9 +114,9 @@ describe('a tool behind HTTP', () => {
     expect(received).toHaveLength(1);
   });
 
-  test('exactly 64 KiB are a result', async () => {
-    answer = (res) => res.end('a'.repeat(64 * 1024));
-    expect(await run(tool())).toHaveLength(64 * 1024);
+  test('exactly 1 MiB is read', async () => {
+    answer = (res) => res.end('a'.repeat(1024 * 1024));
+    expect(await run(tool())).toHaveLength(1024 * 1024);
   });
 
   test('a call that nobody waits for any more ends', async () => {

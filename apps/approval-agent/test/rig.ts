@@ -3,8 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { HitlAnswer, Message } from '@plangate/contracts';
 import { type Stack, startStack } from '@plangate/devstack';
+import { SKIP_AUTH_TENANT, SKIP_AUTH_USER } from '@plangate/http';
+import { PROJECT_FOLDER } from '@plangate/service';
+import { Client, Connection } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { simpleParser } from 'mailparser';
 import { expect, inject } from 'vitest';
+import { threadWorkflowId } from '../src/thread-id.ts';
 import { type ScriptedLlm, startScriptedLlm } from './scripted-llm.ts';
 import { startToolServer, type ToolServer } from './tool-server.ts';
 
@@ -29,6 +34,8 @@ export interface Rig {
   messages(threadId: string): Promise<Message[]>;
   /** The e-mails that were written so far. */
   mails(to?: string): Promise<{ to: string; subject: string; text: string }[]>;
+  /** Keeps the history of a thread's current run for the replay test when asked to: `RECORD_HISTORIES=1`. */
+  keepHistory(name: string, threadId: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -50,7 +57,8 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
   const outbox = join(folder, 'outbox');
   const stack = await startStack({
     apps: ['approval-agent'],
-    ...(ownTemporal ? {} : { temporalAddress: inject('temporalAddress') }),
+    // With a folder the server keeps its threads over a restart.
+    ...(ownTemporal ? { folder: join(folder, 'data') } : { temporalAddress: inject('temporalAddress') }),
     llmUrl: llm.url,
     settingsFile,
     skipAuth,
@@ -115,6 +123,17 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
           text: text.trim(),
         }))
         .filter((mail) => to === undefined || mail.to === to);
+    },
+    async keepHistory(name, threadId) {
+      if (process.env['RECORD_HISTORIES'] !== '1') return;
+      const connection = await Connection.connect({ address: stack.temporal.address });
+      const owner = { user: SKIP_AUTH_USER, tenant: SKIP_AUTH_TENANT };
+      const workflow = new Client({ connection }).workflow.getHandle(threadWorkflowId(owner, threadId));
+      const json = historyToJSON(await workflow.fetchHistory())
+        .replaceAll(PROJECT_FOLDER, '')
+        .replaceAll(/("identity": )"[^"]*"/g, '$1"worker"');
+      await writeFile(new URL(`./histories/${name}.json`, import.meta.url), `${json}\n`);
+      await connection.close();
     },
     async stop() {
       await stack.stop();

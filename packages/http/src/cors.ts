@@ -34,6 +34,8 @@ const MAX_AGE_SECONDS = '600';
 export interface CorsOptions {
   /** Origins whose pages may read answers, such as `https://desk.example.org`; `'*'` (default): all, without cookies. */
   origins?: '*' | readonly string[];
+  /** Further headers of answers that pages may read. */
+  expose?: readonly string[];
 }
 
 /**
@@ -42,10 +44,11 @@ export interface CorsOptions {
  */
 export function cors(options: CorsOptions = {}): Middleware {
   const allowed = allowedOrigins(options.origins ?? '*');
+  const exposed = [EXPOSE_HEADERS, ...(options.expose ?? [])].join(', ');
   return (req, res, next) => {
     const origin = allowOrigin(req, res, allowed);
     if (!isPreflight(req)) {
-      if (origin) res.setHeader('Access-Control-Expose-Headers', EXPOSE_HEADERS);
+      if (origin) res.setHeader('Access-Control-Expose-Headers', exposed);
       next();
       return;
     }

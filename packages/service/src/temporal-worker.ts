@@ -10,7 +10,10 @@ const SHUTDOWN_GRACE = '10 seconds';
 const RECONNECT_MS = 1_000;
 
 export interface WorkerParts
-  extends Pick<WorkerOptions, 'taskQueue' | 'activities' | 'interceptors' | 'shutdownGraceTime'> {
+  extends Pick<
+    WorkerOptions,
+    'taskQueue' | 'activities' | 'interceptors' | 'maxConcurrentWorkflowTaskExecutions' | 'shutdownGraceTime'
+  > {
   temporal: Settings['temporal'];
   /** The module that exports the workflows. */
   workflows: URL;

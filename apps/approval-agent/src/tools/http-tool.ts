@@ -3,8 +3,8 @@ import type { HttpToolSettings } from '@plangate/service';
 import { guardedRequest } from './guarded-request.ts';
 import type { AgentTool } from './tool.ts';
 
-/** Longest result of a tool in bytes (`contract/tool-approval.md`); a longer answer is a fault. */
-const RESULT_LIMIT_BYTES = 64 * 1024;
+/** Longest answer in bytes that is read at all; what the model gets to see of it is bounded elsewhere. */
+const ANSWER_LIMIT_BYTES = 1024 * 1024;
 
 interface HttpToolOptions {
   /** Hosts that may have a private address. */
@@ -38,7 +38,7 @@ export function httpTool(settings: HttpToolSettings, { privateHosts, bearer }: H
         ...(inQuery ? {} : { body: JSON.stringify(args) }),
         privateHosts,
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeout_seconds * 1_000)]),
-        limitBytes: RESULT_LIMIT_BYTES,
+        limitBytes: ANSWER_LIMIT_BYTES,
       });
       if (status < 200 || status > 299) throw new Error(`answered ${status}`);
       return text;
