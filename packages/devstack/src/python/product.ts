@@ -32,8 +32,6 @@ rate_limits:
   minute: 150
   hour: 0
   day: 0
-rate_limits:
-  minute: 0
 `;
 
 const stop = stopRequest();

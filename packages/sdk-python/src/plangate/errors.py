@@ -144,7 +144,7 @@ def retry_after_of(headers: Mapping[str, str], now: Optional[datetime] = None) -
         return float(value)
     try:
         at = parsedate_to_datetime(value)
-    except ValueError:
+    except (TypeError, ValueError):
         return None
     if at.tzinfo is None:
         at = at.replace(tzinfo=timezone.utc)
