@@ -14,7 +14,7 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<num
   endQuietlyWithReader();
   const stopped = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(name, () => stopped.abort(new Error(`stopped (${name})`)));
+    process.on(name, () => stopped.abort(new Error(`stopped (${name})`)));
   }
   const isJson = args.includes('--json');
   try {

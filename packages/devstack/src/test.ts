@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { PROJECT_FOLDER } from '@plangate/service';
 import { type Child, describeExit, spawnChild } from './child.ts';
+import { findChromium } from './install/chromium.ts';
 import { findRedis } from './install/redis.ts';
 import { findTemporal } from './install/temporal.ts';
 import { pythonChecks } from './python/checks.ts';
@@ -41,6 +42,9 @@ async function setUp(): Promise<void> {
   say(`  Redis: ${process.env['REDIS_URL'] ? 'REDIS_URL, beside' : ''}${await findRedis({ report: say })}`);
   const given = process.env['TEMPORAL_ADDRESS'];
   say(`  Temporal: ${given || (await findTemporal({ report: say }))}`);
+  // Only the tests in a browser need it: they fail by themselves where it is missing.
+  const chromium = await findChromium({ report: say }).catch((error: Error) => error.message);
+  say(`  Chromium: ${chromium}`);
 }
 
 /** A check that passes or fails as a whole. */
