@@ -12,5 +12,7 @@ ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=dependencies /app ./
 COPY config config
+# A volume that is mounted here belongs to the same user.
+RUN mkdir /outbox && chown node:node /outbox
 USER node
 CMD ["node", "apps/gateway/src/main.ts"]

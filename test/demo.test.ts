@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Citation, ResearchMetadata, type ReviewBody, type TaskBody } from '@plangate/contracts';
 import { type Stack, startStack } from '@plangate/devstack';
@@ -7,6 +7,8 @@ import { type Corpus, openCorpus } from '@plangate/research/corpus';
 import { PROJECT_FOLDER } from '@plangate/service';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { runDemo } from '../packages/devstack/src/demo.ts';
+import { runApprovalDemo } from '../packages/devstack/src/demo-approval.ts';
+import { ALL_APPS } from '../packages/devstack/src/stack.ts';
 import { type Client, connectClient } from './support/client.ts';
 
 let stack: Stack;
@@ -18,7 +20,7 @@ let metadata: ResearchMetadata;
 /** The documents as the product cuts them. */
 let corpus: Corpus;
 beforeAll(async () => {
-  stack = await startStack({ temporalAddress: inject('temporalAddress') });
+  stack = await startStack({ temporalAddress: inject('temporalAddress'), apps: ALL_APPS });
   client = connectClient(stack.gatewayUrl);
   await runDemo(stack.gatewayUrl, (line) => void said.push(line));
   const { tasks } = (await client.ask('/api/v1/tasks')).json;
@@ -29,7 +31,7 @@ beforeAll(async () => {
     root: PROJECT_FOLDER,
     folders: [{ path: 'node_modules', include: 'README*' }],
   });
-});
+}, 180_000);
 afterAll(() => stack?.stop());
 
 const SOURCES = '\n## Sources\n';
@@ -131,5 +133,32 @@ describe('its citations', () => {
     for (const { n, title, url } of metadata.citations) {
       expect(said.some((line) => line.startsWith(`[${n}] ${title}`) && line.includes(url))).toBe(true);
     }
+  });
+});
+
+describe('its second act', () => {
+  const outbox = () => stack.env['APPROVAL_AGENT_OUTBOX'] ?? '';
+  const lines: string[] = [];
+  beforeAll(() => runApprovalDemo(stack.approvalUrl, outbox(), (line) => void lines.push(line)), 60_000);
+
+  test('the agent proposes 10, the person says 11, and only 11 is sent', async () => {
+    const [file, ...more] = readdirSync(outbox());
+    expect(more).toEqual([]);
+    const mail = readFileSync(join(outbox(), file ?? ''), 'utf8');
+    expect(mail).toContain('To: alice@example.com');
+    expect(mail).toContain('The meeting is at 11.');
+    expect(mail).not.toContain('at 10');
+    const text = lines.join('\n');
+    expect(text.indexOf('at 10')).toBeLessThan(text.indexOf('at 11'));
+  });
+
+  test('P66 the history says 11 too, and nothing in it says what was not sent', () => {
+    const history = lines.at(-1) ?? '';
+    expect(history).toMatch(/^\nHistory: send_email /);
+    expect(JSON.parse(history.slice(history.indexOf('{')))).toEqual({
+      to: 'alice@example.com',
+      subject: 'Meeting',
+      body: 'The meeting is at 11.',
+    });
   });
 });

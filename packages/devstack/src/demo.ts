@@ -9,7 +9,7 @@ import {
   TaskBody,
 } from '@plangate/contracts';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import type { z } from 'zod';
+import { type Api, connectApi, type Say } from './demo-client.ts';
 
 const QUERY = 'How do these libraries handle retries, locks and time-outs?';
 const FEEDBACK = 'Focus on ioredis, Temporal and redlock, and add a comparison of default values';
@@ -18,15 +18,13 @@ const FEEDBACK = 'Focus on ioredis, Temporal and redlock, and add a comparison o
 const LIMIT_MS = 300_000;
 const STORED_RESULT_LIMIT_MS = 10_000;
 
-type Say = (line: string) => void;
-
 /**
  * Walks one task with a review from the question to the cited report, as any client would: through the public API.
  * @throws {Error} saying which step failed and what the gateway answered
  */
 export async function runDemo(gatewayUrl: string, say: Say): Promise<void> {
   const signal = AbortSignal.timeout(LIMIT_MS);
-  const api = client(gatewayUrl, signal);
+  const api = connectApi(gatewayUrl, signal);
   const heading = (text: string) => say(styleText('bold', `\n== ${text}`));
 
   heading('A person asks');
@@ -71,50 +69,6 @@ export async function runDemo(gatewayUrl: string, say: Say): Promise<void> {
   );
 }
 
-interface Answer<T> {
-  body: T;
-  etag: string;
-}
-
-interface Api {
-  get<T extends z.ZodType>(path: string, shape: T): Promise<Answer<z.infer<T>>>;
-  post<T extends z.ZodType>(
-    path: string,
-    body: object,
-    shape: T,
-    ifMatch?: string,
-  ): Promise<Answer<z.infer<T>>>;
-  open(path: string): Promise<ReadableStream<Uint8Array>>;
-}
-
-function client(gatewayUrl: string, signal: AbortSignal): Api {
-  const key = process.env['PLANGATE_API_KEY'];
-  const call = async (path: string, init: RequestInit): Promise<Response> => {
-    const headers = new Headers(init.headers);
-    if (key) headers.set('X-API-Key', key);
-    const response = await fetch(`${gatewayUrl}${path}`, { ...init, headers, signal });
-    if (response.ok) return response;
-    if (response.status === 401) throw new Error('the gateway wants an API key: set PLANGATE_API_KEY to one');
-    throw new Error(`${init.method} ${path}: ${response.status} ${(await response.text()).slice(0, 500)}`);
-  };
-  async function answer<T extends z.ZodType>(response: Response, shape: T): Promise<Answer<z.infer<T>>> {
-    const body = shape.parse(await response.json());
-    return { body, etag: response.headers.get('etag') ?? '' };
-  }
-  return {
-    get: async (path, shape) => answer(await call(path, { method: 'GET' }), shape),
-    post: async (path, body, shape, ifMatch) => {
-      const headers = { 'Content-Type': 'application/json', ...(ifMatch ? { 'If-Match': ifMatch } : {}) };
-      return answer(await call(path, { method: 'POST', headers, body: JSON.stringify(body) }), shape);
-    },
-    open: async (path) => {
-      const response = await call(path, { method: 'GET', headers: { Accept: 'text/event-stream' } });
-      if (!response.body) throw new Error(`GET ${path}: the stream is empty`);
-      return response.body;
-    },
-  };
-}
-
 /** Events whose text has been shown already, or comes as the report. */
 const SHOWN_ELSEWHERE =
   /^(WORKFLOW_STARTED|RESEARCH_PLAN_(READY|UPDATED)|REVIEW_USER_FEEDBACK|thread\.message\..*)$/;
@@ -134,7 +88,7 @@ async function followEvents(api: Api, path: string, say: Say): Promise<void> {
 }
 
 /** The task's record once it holds its end, which it does a moment before or after the last event. */
-async function finished(read: () => Promise<Answer<TaskBody>>): Promise<TaskBody> {
+async function finished(read: () => Promise<{ body: TaskBody }>): Promise<TaskBody> {
   const end = performance.now() + STORED_RESULT_LIMIT_MS;
   for (;;) {
     const { body } = await read();

@@ -8,13 +8,14 @@ import {
   type Settings,
 } from '@plangate/service';
 import { runDemo } from './demo.ts';
+import { runApprovalDemo } from './demo-approval.ts';
 import { freePort, isPortFree, portTrouble } from './free-port.ts';
 import { checkRedis, checkTemporal } from './given-servers.ts';
 import { findRedis } from './install/redis.ts';
 import { findTemporal } from './install/temporal.ts';
 import { lockFolder } from './run-lock.ts';
 import type { Crash } from './server.ts';
-import { type Stack, type StackOptions, startStack } from './stack.ts';
+import { ALL_APPS, type Stack, type StackOptions, startStack } from './stack.ts';
 import { aborted, stopRequest } from './stop-request.ts';
 
 const DEFAULT_REDIS_PORT = 6379;
@@ -45,7 +46,7 @@ async function main(args: string[]): Promise<number> {
     stack = await startStack({ ...options, folder, signal: stop, onCrash: crash.resolve });
     say(readyBlock(stack, options, { folder, models: modelsLine(settings) }));
     const ends = [aborted(stop).then(() => 0), crash.promise.then(reportCrash)];
-    if (args.includes('--demo')) ends.push(demo(stack.gatewayUrl));
+    if (args.includes('--demo')) ends.push(demo(stack));
     return await Promise.race(ends);
   } catch (error) {
     if (stop.aborted) return 0;
@@ -67,9 +68,10 @@ function reportCrash({ name, reason, lastLines }: Crash): number {
 }
 
 /** Runs the demo; returns the exit code. */
-async function demo(gatewayUrl: string): Promise<number> {
+async function demo(stack: Stack): Promise<number> {
   try {
-    await runDemo(gatewayUrl, say);
+    await runDemo(stack.gatewayUrl, say);
+    await runApprovalDemo(stack.approvalUrl, stack.env['APPROVAL_AGENT_OUTBOX'] ?? '', say);
     return 0;
   } catch (error) {
     say(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}`);
@@ -79,12 +81,15 @@ async function demo(gatewayUrl: string): Promise<number> {
 
 /** Finds everything that the stack needs, before anything is started. */
 async function prepare(settings: Settings): Promise<StackOptions> {
-  const { gateway, llm_service, redis, temporal } = settings;
-  if (gateway.port === llm_service.port) {
-    throw new Error(`the gateway and the llm-service cannot both have port ${gateway.port}`);
-  }
+  const { gateway, llm_service, approval_agent, redis, temporal } = settings;
+  requireDistinctPorts({
+    'the gateway': gateway.port,
+    'the llm-service': llm_service.port,
+    'the approval agent': approval_agent.port,
+  });
   await requirePort(gateway.port, 'the gateway', 'GATEWAY_PORT', gateway.host);
   await requirePort(llm_service.port, 'the llm-service', 'LLM_SERVICE_PORT', llm_service.host);
+  await requirePort(approval_agent.port, 'the approval agent', 'APPROVAL_AGENT_PORT', approval_agent.host);
 
   const givenRedis = process.env['REDIS_URL'] ? redis.url : undefined;
   const givenTemporal = process.env['TEMPORAL_ADDRESS'] ? temporal.address : undefined;
@@ -98,8 +103,10 @@ async function prepare(settings: Settings): Promise<StackOptions> {
     redisUrl: givenRedis,
     temporalAddress: givenTemporal,
     commands,
+    apps: ALL_APPS,
     ports: {
       gateway: gateway.port,
+      approvalAgent: approval_agent.port,
       llmService: llm_service.port,
       redis: givenRedis ? undefined : await preferredPort(DEFAULT_REDIS_PORT, 'Redis', 'REDIS_URL'),
       temporal: givenTemporal
@@ -110,8 +117,12 @@ async function prepare(settings: Settings): Promise<StackOptions> {
     settingsFile: process.env['PLANGATE_CONFIG'] || undefined,
     env: {
       GATEWAY_HOST: gateway.host,
-      GATEWAY_SKIP_AUTH: skipsAuth(settings) ? '1' : '0',
+      GATEWAY_SKIP_AUTH: skipsAuth(settings, 'gateway') ? '1' : '0',
       GATEWAY_ALLOWED_ORIGINS: gateway.allowed_origins.join(','),
+      APPROVAL_AGENT_HOST: approval_agent.host,
+      APPROVAL_AGENT_SKIP_AUTH: skipsAuth(settings, 'approval_agent') ? '1' : '0',
+      APPROVAL_AGENT_ALLOWED_ORIGINS: approval_agent.allowed_origins.join(','),
+      ...(process.env['APPROVAL_AGENT_OUTBOX'] ? { APPROVAL_AGENT_OUTBOX: approval_agent.email.outbox } : {}),
       LLM_SERVICE_HOST: llm_service.host,
       TEMPORAL_NAMESPACE: temporal.namespace,
       MODEL_PROVIDER: settings.models.provider,
@@ -120,10 +131,25 @@ async function prepare(settings: Settings): Promise<StackOptions> {
   };
 }
 
-/** No credentials on loopback, unless the environment says otherwise; never by itself on an open address. */
-function skipsAuth({ gateway }: Settings): boolean {
-  if (process.env['GATEWAY_SKIP_AUTH']) return gateway.skip_auth;
-  return gateway.skip_auth || /^(127\.|localhost$|::1$)/.test(gateway.host);
+/**
+ * No credentials on loopback, unless the environment says otherwise; never by itself on an open address. Who wants
+ * them at the gateway gets them at the approval agent too.
+ */
+function skipsAuth(settings: Settings, app: 'gateway' | 'approval_agent'): boolean {
+  const { host, skip_auth } = settings[app];
+  const variable = app === 'gateway' ? 'GATEWAY_SKIP_AUTH' : 'APPROVAL_AGENT_SKIP_AUTH';
+  if (process.env[variable]) return skip_auth;
+  if (skip_auth) return true;
+  return /^(127\.|localhost$|::1$)/.test(host) && (app === 'gateway' || skipsAuth(settings, 'gateway'));
+}
+
+function requireDistinctPorts(ports: Record<string, number>): void {
+  const seen = new Map<number, string>();
+  for (const [user, port] of Object.entries(ports)) {
+    const other = seen.get(port);
+    if (other !== undefined) throw new Error(`${other} and ${user} cannot both have port ${port}`);
+    seen.set(port, user);
+  }
 }
 
 async function requirePort(port: number, user: string, variable: string, host: string): Promise<void> {
@@ -162,6 +188,7 @@ Plangate is ready (${seconds(performance.now() - began)}).
 
   API         ${url}    ${open ? 'no credentials needed on this machine' : 'needs an API key'}
   OpenAPI     ${url}/openapi.json
+  Approval    ${stack.approvalUrl}    tools that wait for a person: POST /hitl/chat, /hitl/review
   Redis       ${withoutPassword(stack.redis.url)}
   Temporal    ${stack.temporal.address}
   Models      ${models}
@@ -171,6 +198,8 @@ Try it:
   curl -s ${url}/api/v1/tasks${key} -H 'Content-Type: application/json' \\
     -d '{"query": "How do these libraries handle retries?", "context": {"require_review": true}}'
   curl -s ${url}/api/v1/tasks/<task_id>/review${key}
+  curl -s ${stack.approvalUrl}/hitl/chat${key} -H 'Content-Type: application/json' \\
+    -d '{"message": "email alice@example.com that the meeting is at 10"}'
 
 Ctrl-C stops everything; the next start finds the open reviews again.
 `;

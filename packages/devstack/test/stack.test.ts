@@ -28,7 +28,7 @@ test('two stacks run side by side on one Temporal server, and stop leaves nothin
   expect(apps).toHaveLength(8);
   await Promise.all(stacks.map((stack) => stack.stop()));
   expect(apps.filter((app) => isAlive(app.pid) || existsSync(app.logFile))).toEqual([]);
-});
+}, 120_000);
 
 test('an app that was killed comes back on its port', async () => {
   const app = await startApp('llm-service', { env: { MODEL_PROVIDER: 'offline' } });

@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => rmSync(data, { recursive: true, force: true }));
 
 test('Ctrl-C stops everything, and the next start finds the open review again', async () => {
-  const env = { GATEWAY_PORT: String(await freePort()), LLM_SERVICE_PORT: String(await freePort()) };
+  const env = await freePorts();
   const url = `http://127.0.0.1:${env.GATEWAY_PORT}/api/v1/tasks`;
   const headers = { 'Content-Type': 'application/json' };
 
@@ -53,10 +53,16 @@ test('a taken port is named with the variable that changes it', async () => {
     new RegExp(`port ${port} for the gateway is taken[\\s\\S]*GATEWAY_PORT=\\d+`),
   );
 
-  const llm = start({ GATEWAY_PORT: String(await freePort()), LLM_SERVICE_PORT: String(port) });
+  const llm = start({ ...(await freePorts()), LLM_SERVICE_PORT: String(port) });
   expect(await llm.ended).toBe(1);
   expect(llm.output()).toMatch(
     new RegExp(`port ${port} for the llm-service is taken[\\s\\S]*LLM_SERVICE_PORT=\\d+`),
+  );
+
+  const agent = start({ ...(await freePorts()), APPROVAL_AGENT_PORT: String(port) });
+  expect(await agent.ended).toBe(1);
+  expect(agent.output()).toMatch(
+    new RegExp(`port ${port} for the approval agent is taken[\\s\\S]*APPROVAL_AGENT_PORT=\\d+`),
   );
   other.close();
 
@@ -71,7 +77,7 @@ test('a taken port is named with the variable that changes it', async () => {
 });
 
 test('the ready block names the provider, and the key that it waits for', async () => {
-  const ports = { GATEWAY_PORT: String(await freePort()), LLM_SERVICE_PORT: String(await freePort()) };
+  const ports = await freePorts();
   const started = start({ ...ports, MODEL_PROVIDER: 'openai', OPENAI_API_KEY: '' });
   await eventually(() => started.output().includes('Plangate is ready'), 60_000);
   expect(started.output()).toMatch(/Models +openai, but OPENAI_API_KEY is not set: plans will fail/);
@@ -80,7 +86,7 @@ test('the ready block names the provider, and the key that it waits for', async 
 }, 90_000);
 
 test('an app that crashes is named with its last lines, and everything stops with exit code 1', async () => {
-  const env = { GATEWAY_PORT: String(await freePort()), LLM_SERVICE_PORT: String(await freePort()) };
+  const env = await freePorts();
   const started = start(env);
   await eventually(() => started.output().includes('Plangate is ready'), 60_000);
   const health = await fetch(`http://127.0.0.1:${env.LLM_SERVICE_PORT}/health`);
@@ -91,28 +97,39 @@ test('an app that crashes is named with its last lines, and everything stops wit
 
   expect(await started.ended).toBe(1);
   expect(started.output()).toMatch(/llm-service was ended by SIGKILL\. Its last log lines:\n\{/);
-  const pids = ['Redis', 'Temporal', 'gateway', 'orchestrator'].flatMap((name) =>
+  const pids = ['Redis', 'Temporal', 'gateway', 'orchestrator', 'approval-agent'].flatMap((name) =>
     pidsOf(started.output(), name),
   );
-  expect(pids).toHaveLength(4);
+  expect(pids).toHaveLength(5);
   expect(pids.filter(isAlive)).toEqual([]);
 }, 90_000);
 
-test('the demo walks a task to its cited report and ends with exit code 0', async () => {
-  const env = { GATEWAY_PORT: String(await freePort()), LLM_SERVICE_PORT: String(await freePort()) };
+test('the demo walks a task to its cited report and an e-mail past a person, and ends with exit code 0', async () => {
+  const env = await freePorts();
   const demo = start(env, ['--demo']);
   expect(await demo.ended, demo.output()).toBe(0);
   expect(demo.output()).toMatch(
     /RESEARCH_PLAN_APPROVED[\s\S]*WORKFLOW_COMPLETED[\s\S]*== Report[\s\S]*\n\[1\] /,
   );
+  expect(demo.output()).toMatch(/The meeting is at 11\.[\s\S]*\nHistory: send_email .*at 11\./);
 }, 90_000);
 
 test('a demo that cannot come to its report says why and ends with exit code 1', async () => {
-  const ports = { GATEWAY_PORT: String(await freePort()), LLM_SERVICE_PORT: String(await freePort()) };
+  const ports = await freePorts();
   const demo = start({ ...ports, GATEWAY_SKIP_AUTH: '0', PLANGATE_API_KEY: '' }, ['--demo']);
   expect(await demo.ended).toBe(1);
   expect(demo.output()).toMatch(/The demo failed: the gateway wants an API key/);
 }, 90_000);
+
+/** Ports of its own for each app. */
+async function freePorts() {
+  const [gateway, llm, agent] = [await freePort(), await freePort(), await freePort()];
+  return {
+    GATEWAY_PORT: String(gateway),
+    LLM_SERVICE_PORT: String(llm),
+    APPROVAL_AGENT_PORT: String(agent),
+  };
+}
 
 /** The process ids that the progress lines show. */
 function pidsOf(output: string, name: string): number[] {
