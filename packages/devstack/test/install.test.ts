@@ -1,14 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { findPython } from '../src/install/python.ts';
+import { pythonEnvironment } from '../src/install/python-environment.ts';
 import { findRedis } from '../src/install/redis.ts';
 import { findTemporal } from '../src/install/temporal.ts';
 
+/** A virtual environment unpacks pip, which takes its time on a small machine. */
+const SLOW_MS = 300_000;
 const root = mkdtempSync(join(tmpdir(), 'plangate-test-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
@@ -106,6 +109,40 @@ test('a Python without virtual environments is completed with the package manage
 test('the Python of this machine is taken as it is', async () => {
   expect(await findPython()).toMatch(/python3$/);
 });
+
+test(
+  'a virtual environment is made once for the same requirements, and anew for others',
+  async () => {
+    const python = await findPython();
+    const requirements = join(folder, 'requirements.txt');
+    const make = (text: string) => {
+      writeFileSync(requirements, text);
+      return pythonEnvironment(python, requirements, { environment });
+    };
+
+    const first = await make('# none\n');
+    const said = spawnSync(first, ['-c', 'import sys; print(sys.prefix != sys.base_prefix)'], {
+      encoding: 'utf8',
+    });
+    expect(said.stdout).toBe('True\n');
+    expect(await make('# none\n')).toBe(first);
+    expect(await make('# none at all\n')).not.toBe(first);
+  },
+  SLOW_MS,
+);
+
+test(
+  'packages that cannot be installed are told, and nothing of it stays',
+  async () => {
+    const requirements = join(folder, 'requirements.txt');
+    writeFileSync(requirements, '--no-index\nno-such-package==1\n');
+    await expect(pythonEnvironment(await findPython(), requirements, { environment })).rejects.toThrow(
+      /could not be installed[\s\S]*no-such-package[\s\S]*Check that pip reaches its registry/,
+    );
+    expect(readdirSync(join(folder, 'cache/plangate/python'))).toEqual([]);
+  },
+  SLOW_MS,
+);
 
 function program(under: string, name: string, script: string): string {
   mkdirSync(join(folder, under), { recursive: true });

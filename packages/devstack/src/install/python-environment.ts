@@ -4,6 +4,12 @@ import { join } from 'node:path';
 import { cacheFolder } from './cache.ts';
 import { type Report, run, silent } from './run.ts';
 
+interface Making {
+  report?: Report;
+  /** Says where the user's cache is. */
+  environment?: NodeJS.ProcessEnv;
+}
+
 /**
  * The `python` of a virtual environment with the packages that a file of pinned requirements names. It is made
  * once in the user's cache and used again until the file or the Python changes.
@@ -12,7 +18,7 @@ import { type Report, run, silent } from './run.ts';
 export async function pythonEnvironment(
   python: string,
   requirements: string,
-  report: Report = silent,
+  { report = silent, environment = process.env }: Making = {},
 ): Promise<string> {
   const version = await run(python, ['-c', 'import sys; print(sys.version, sys.base_prefix)']);
   const key = createHash('sha256')
@@ -20,7 +26,7 @@ export async function pythonEnvironment(
     .update(readFileSync(requirements))
     .digest('hex')
     .slice(0, 16);
-  const environments = join(cacheFolder(), 'python');
+  const environments = join(cacheFolder(environment), 'python');
   const current = join(environments, key);
   const program = join(current, 'bin', 'python');
   if (existsSync(program)) return program;

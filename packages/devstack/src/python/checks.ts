@@ -24,7 +24,7 @@ export interface PythonChecks {
  */
 export async function pythonChecks({ work, report, succeeds }: PythonChecks): Promise<Counts> {
   const requirements = join(SUITES, 'requirements.txt');
-  const python = await pythonEnvironment(await findPython({ report }), requirements, report);
+  const python = await pythonEnvironment(await findPython({ report }), requirements, { report });
   const installed = join(work, 'site');
   const env = {
     PATH: [dirname(python), dirname(process.execPath), process.env['PATH']].join(delimiter),
