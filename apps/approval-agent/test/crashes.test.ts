@@ -84,6 +84,26 @@ test('a turn that is under way when the process is stopped goes on after the nex
   release?.();
 }, 120_000);
 
+test('P50 a process that is killed while the model is asked asks again after the next start', async () => {
+  let asked = 0;
+  rig.llm.on('killed in the model', async () => {
+    asked += 1;
+    return asked === 1 ? never() : 'Answered at last.';
+  });
+  const thread = 'killed-in-the-model';
+  const asking = rig.chat('killed in the model', thread).catch(() => 'gone');
+  await until(() => asked === 1);
+  await rig.stack.apps.approvalAgent.kill();
+  expect(await asking).toBe('gone');
+  await rig.stack.apps.approvalAgent.restart();
+  await until(answered(thread), 60_000);
+  expect((await rig.messages(thread)).map(({ content }) => content)).toEqual([
+    'killed in the model',
+    'Answered at last.',
+  ]);
+  await rig.keepHistory('killed-in-the-model', thread);
+}, 120_000);
+
 test('P03 a client that goes away cancels nothing', async () => {
   rig.llm.on('leave', [notes(21, 22), 'Done.']);
   const { id } = await rig.waiting('leave');
@@ -144,6 +164,25 @@ test('a thread of many turns goes on over the runs of its workflow, with its his
     rounds.flatMap((n) => [`round ${n}`, '', `done ${100 + n}`, `answer ${n}`]),
   );
 }, 60_000);
+
+test('messages that come at once, over runs that follow each other, are each answered or refused', async () => {
+  rig.llm.on('crowd', (_messages, turn) => `answer ${turn}`);
+  const id = 'crowd';
+  let answered = 0;
+  for (let round = 0; round < 8; round += 1) {
+    const answers = await Promise.all(Array.from({ length: 5 }, () => rig.chat('crowd', id)));
+    for (const { status, body } of answers) {
+      expect([200, 409]).toContain(status);
+      if (status === 409) expect(body).toEqual({ detail: 'Percakapan sedang diproses' });
+      else answered += 1;
+    }
+  }
+  expect(answered).toBeGreaterThanOrEqual(8);
+  const messages = await rig.messages(id);
+  expect(messages.map(({ content }) => content)).toEqual(
+    Array.from({ length: answered }, (_, n) => ['crowd', `answer ${n}`]).flat(),
+  );
+}, 120_000);
 
 test('H09 a refusal leaves no event in the history', async () => {
   rig.llm.on('history', [notes(31), 'Done.']);

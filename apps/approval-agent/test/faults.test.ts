@@ -73,6 +73,14 @@ describe('a model that gives no answer', () => {
     expect((await rig.messages(id)).map(({ content }) => content)).toEqual([name, 'Now it works.']);
   });
 
+  test('whose service is away is asked some times, and then 503', async () => {
+    rig.llm.on('away', [{ status: 503, body: { error: 'stopping', code: 'stopping' } }]);
+    const { status, body, headers } = await rig.chat('away');
+    expect([status, body]).toEqual([503, { detail: 'Model service unavailable' }]);
+    expect(headers.get('retry-after')).toMatch(/^[1-9]/);
+    expect(rig.llm.asked('away')).toHaveLength(5);
+  });
+
   test('after an approval leaves the results standing; the thread goes on without repeating a call', async () => {
     rig.llm.on('fails later', [notes(21), failed, 'Back.']);
     const { id } = await rig.waiting('fails later');
