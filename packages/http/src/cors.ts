@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Middleware } from './middleware.ts';
+import { originOf } from './origin.ts';
 
 const METHODS = 'GET, HEAD, POST, PATCH, DELETE';
 const ALLOW_HEADERS = [
@@ -87,5 +88,5 @@ function allowOrigin(
 
 function allowedOrigins(origins: '*' | readonly string[]): '*' | ReadonlySet<string> {
   if (origins === '*' || origins.includes('*')) return '*';
-  return new Set(origins.map((origin) => new URL(origin).origin));
+  return new Set(origins.map(originOf));
 }

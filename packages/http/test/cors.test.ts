@@ -69,4 +69,12 @@ describe('with configured origins', () => {
       expect(headers.vary).toContain('Origin');
     }
   });
+
+  test('a scheme of an app is an origin like others, and does not let sandboxed pages read', async () => {
+    site = await serve(cors({ origins: ['tauri://localhost'] }));
+    const ask = async (Origin: string) =>
+      (await site.ask('/', { headers: { Origin } })).headers['access-control-allow-origin'];
+    expect(await ask('tauri://localhost')).toBe('tauri://localhost');
+    expect(await ask('null')).toBeUndefined();
+  });
 });

@@ -97,6 +97,8 @@ describe('the guard against web pages', () => {
     'http://app.localhost',
     'http://127.0.0.1:8080',
     'http://[::1]:3000',
+    'tauri://localhost',
+    'http://tauri.localhost',
   ])('lets a page of %s through', async (Origin) => {
     expect(await ask({ Origin })).toBe('passed');
   });
@@ -112,6 +114,7 @@ describe('the guard against web pages', () => {
     'http://localhost http://evil.example',
     'file://localhost',
     'chrome-extension://localhost',
+    'tauri://evil.example',
     'localhost',
     'http://',
   ])('refuses a page of %j', async (Origin) => {
@@ -127,5 +130,14 @@ describe('the guard against web pages', () => {
     expect(await ask({ Origin: 'http://desk.example.org' }, allowed)).toContain(403);
     await site.close();
     expect(await ask({ Host: 'www.desk.example.org' }, allowed)).toContain(403);
+  });
+
+  test('a configured scheme of an app stands for its own pages, never for sandboxed ones', async () => {
+    const allowed = ['app://desk'];
+    expect(await ask({ Origin: 'app://desk' }, allowed)).toBe('passed');
+    for (const Origin of ['null', 'app://desk.evil', 'app://']) {
+      await site.close();
+      expect(await ask({ Origin }, allowed)).toContain('Origin not allowed');
+    }
   });
 });

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { HttpError } from '../errors.ts';
 import type { Middleware } from '../middleware.ts';
+import { originOf } from '../origin.ts';
 import type { Authenticator } from './authenticate.ts';
 
 /** The user of a request when auth is off and `X-User-Id` names none. */
@@ -31,9 +32,8 @@ export const skipAuth: Authenticator = async (req) => ({
  * @param allowedOrigins further origins; their hosts are taken as `Host` too, on any port
  */
 export function loopbackOnly(allowedOrigins: readonly string[] = []): Middleware {
-  const configured = allowedOrigins.map((origin) => new URL(origin));
-  const origins = new Set(configured.map((url) => url.origin));
-  const hosts = new Set(configured.map((url) => url.hostname));
+  const origins = new Set(allowedOrigins.map(originOf));
+  const hosts = new Set(allowedOrigins.map((origin) => new URL(origin).hostname));
 
   return (req, _res, next) => {
     const { origin, host } = req.headers;
@@ -50,8 +50,9 @@ export function loopbackOnly(allowedOrigins: readonly string[] = []): Middleware
   };
 }
 
+/** Of a local server, or of an app built with Tauri, whose scheme no web page can have. */
 function isLoopbackOrigin(origin: string): boolean {
-  const [, host] = /^https?:\/\/(.+)$/i.exec(origin) ?? [];
+  const [, host] = /^(?:https?|tauri):\/\/(.+)$/i.exec(origin) ?? [];
   const name = host === undefined ? undefined : hostName(host);
   return name !== undefined && isLoopback(name);
 }
