@@ -251,6 +251,11 @@ describe('resuming', () => {
       headers: { 'Last-Event-ID': ids[1]! },
     });
     expect(again.status).toBe(204);
+    const [done] = stream.frames();
+    const left = await rig.ask(`/api/v1/stream/sse?workflow_id=${id}`, {
+      headers: { 'Last-Event-ID': done?.id ?? '' },
+    });
+    expect(left.status).toBe(204);
   });
 
   test('P56 what is no longer kept is told as a gap without an id, then comes the rest', async () => {

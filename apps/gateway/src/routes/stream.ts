@@ -11,8 +11,11 @@ import type { OpenStreams } from '../streams/open-streams.ts';
 import { EventStream } from '../streams/stream.ts';
 import { queryOf } from './request.ts';
 
-/** What a reader of a log that is no longer kept gets instead of waiting for ever. */
-const DONE = 'event: done\ndata: [DONE]\n\n';
+/**
+ * What a reader of a log that is no longer kept gets instead of waiting for ever. It has an id like every `done`: an
+ * EventSource that is left open comes back with it, and is told 204.
+ */
+const DONE = 'id: 0-0\nevent: done\ndata: [DONE]\n\n';
 
 /** `GET /api/v1/stream/sse` (contract/plan-review.md §3). */
 export function streamRoute(parts: GatewayParts, streams: OpenStreams) {
