@@ -170,9 +170,9 @@ def test_access_is_refused_with_advice(product: Product) -> None:
 
 
 def test_too_many_requests_say_when_to_come_back(product: Product) -> None:
-    with Plangate(product.guarded, product.keys["busy"], max_retries=0) as busy:
+    with Plangate(product.guarded, product.keys["hasty"], max_retries=0) as hasty:
         with pytest.raises(RateLimitError, match=r"Come back in \d+ s\.") as raised:
-            [busy.list_tasks(limit=1) for _ in range(400)]
+            [hasty.list_tasks(limit=1) for _ in range(400)]
         assert raised.value.retry_after_seconds is not None
         assert 0 < raised.value.retry_after_seconds <= 60
 

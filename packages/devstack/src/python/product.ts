@@ -16,6 +16,7 @@ import { stopRequest } from '../stop-request.ts';
 const KEYS = [
   { name: 'ada', user: 'ada', tenant: 'acme' },
   { name: 'busy', user: 'busy', tenant: 'acme' },
+  { name: 'hasty', user: 'hasty', tenant: 'acme' },
   { name: 'bob', user: 'bob', tenant: 'acme' },
   { name: 'stranger', user: 'ada', tenant: 'another' },
 ];
