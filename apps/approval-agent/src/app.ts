@@ -8,7 +8,7 @@ import {
   readiness,
   requestId,
 } from '@plangate/http';
-import express, { type Express } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import { detailErrors, notFound, otherMethods } from './errors.ts';
 import type { AgentParts } from './parts.ts';
 import { chatRoute } from './routes/chat.ts';
@@ -39,12 +39,13 @@ export function createApp(parts: AgentParts): Express {
   app.all(['/health', '/readiness', '/metrics'], otherMethods('GET'));
 
   const threads = threadRoutes(parts);
+  const limited: RequestHandler = (req, res, next) => parts.limit(req, res).then(() => next());
   app.use('/hitl', authenticate(parts.authenticator));
-  app.post('/hitl/chat', chatRoute(parts));
-  app.post('/hitl/review', reviewRoute(parts));
+  app.post('/hitl/chat', limited, chatRoute(parts));
+  app.post('/hitl/review', limited, reviewRoute(parts));
   app.all(['/hitl/chat', '/hitl/review'], otherMethods('POST'));
   app.get('/hitl/threads/:id', threads.read);
-  app.get('/hitl/threads/:id/messages', threads.messages);
+  app.get('/hitl/threads/:id/messages', limited, threads.messages);
   app.all(['/hitl/threads/:id', '/hitl/threads/:id/messages'], otherMethods('GET'));
 
   app.use(notFound);

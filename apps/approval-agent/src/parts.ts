@@ -1,4 +1,4 @@
-import type { Authenticator, HealthCheck, IdempotencyStore } from '@plangate/http';
+import type { Authenticator, HealthCheck, IdempotencyStore, RateLimiter } from '@plangate/http';
 import type { Logger, Settings } from '@plangate/service';
 import type { Registry } from 'prom-client';
 import type { TurnLimits } from './thread-contract.ts';
@@ -13,6 +13,8 @@ export interface AgentParts {
   authenticator: Authenticator;
   threads: Threads;
   idempotency: IdempotencyStore;
+  /** Counts the requests of a user, together with those at the gateway. */
+  limit: RateLimiter;
   limits: TurnLimits;
   metrics: Registry;
   checks: Record<string, HealthCheck>;

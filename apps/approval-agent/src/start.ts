@@ -5,11 +5,13 @@ import {
   byCredential,
   createHttpServer,
   idempotencyStore,
+  jwtVerifiers,
+  rateLimiter,
   skipAuth,
   stoppable,
 } from '@plangate/http';
 import { connectRedis } from '@plangate/redis';
-import { createLlmClient, type Logger, type Settings } from '@plangate/service';
+import { createLlmClient, type Logger, PROJECT_FOLDER, type Settings } from '@plangate/service';
 import { startWorker } from '@plangate/service/worker';
 import type { Redis } from 'ioredis';
 import { collectDefaultMetrics, Registry } from 'prom-client';
@@ -22,7 +24,7 @@ import { createTools } from './tools/index.ts';
 const CONNECT_WAIT_MS = 2_000;
 /** How long running requests may take once the process stops, in milliseconds; what is left goes on after the next start. */
 const STOP_LIMIT_MS = 5_000;
-const WORKER_GRACE = '5 seconds';
+const WORKER_GRACE = '8 seconds';
 /** Few at a time: on a busy machine more of them would only wait here until Temporal takes them for lost. */
 const WORKFLOW_TASKS = 8;
 /** A model call ends in llm-service after its own limit; this one only notices that the service hangs. */
@@ -59,9 +61,14 @@ export async function startApprovalAgent(
       settings: agent,
       log,
       version,
-      authenticator: agent.skip_auth ? skipAuth : byCredential(apiKeyStore(redis).verify),
+      authenticator: agent.skip_auth
+        ? skipAuth
+        : byCredential(apiKeyStore(redis).verify, ...jwtVerifiers(settings.jwt, PROJECT_FOLDER)),
       threads,
       idempotency: idempotencyStore(redis),
+      limit: rateLimiter(redis, settings.rate_limits, {
+        onFault: (error) => log.warn({ reason: error.message }, 'requests are not counted'),
+      }),
       limits: {
         maxSteps: agent.max_steps,
         toolTimeoutSeconds: agent.tool_timeout_seconds,

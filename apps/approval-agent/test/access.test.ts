@@ -7,10 +7,10 @@ import { type Rig, startRig } from './rig.ts';
 let rig: Rig;
 const keys: Record<string, string> = {};
 beforeAll(async () => {
-  rig = await startRig({ skipAuth: false, ownTemporal: true });
+  rig = await startRig({ skipAuth: false, ownTemporal: true, env: { RATE_LIMIT_MINUTE: '30' } });
   const redis = connectRedis(rig.stack.redis.url);
   await vi.waitUntil(() => redis.status === 'ready');
-  for (const user of ['ada', 'bob']) {
+  for (const user of ['ada', 'bob', 'cid']) {
     keys[user] = (await apiKeyStore(redis).create({ owner: { user, tenant: 'acme' } })).key;
   }
   redis.disconnect();
@@ -46,6 +46,15 @@ describe('with authentication on', () => {
     const his = await rig.post('/hitl/chat', { message: 'his', thread_id: 'same' }, as('bob'));
     expect(his.body.answer).toBe('Hello Bob.');
     expect((await rig.post('/hitl/review', decided, as('ada'))).body.answer).toBe('Done.');
+  });
+
+  test('one request too many in a minute is 429, for its user only', async () => {
+    const path = '/hitl/threads/none/messages';
+    for (let n = 0; n < 30; n += 1) expect((await rig.get(path, as('cid'))).status).toBe(404);
+    const { status, body, headers } = await rig.get(path, as('cid'));
+    expect([status, body]).toEqual([429, { detail: 'Rate limit exceeded' }]);
+    expect(headers.get('retry-after')).toMatch(/^[1-9]/);
+    expect((await rig.get(path, as('bob'))).status).toBe(404);
   });
 });
 

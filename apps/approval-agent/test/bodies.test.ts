@@ -34,6 +34,7 @@ beforeAll(async () => {
       close: async () => undefined,
     },
     idempotency: { take: look, swap: async () => true, read: async () => null, write: async () => undefined },
+    limit: async () => undefined,
     limits: { maxSteps: 25, toolTimeoutSeconds: 1, turnsPerRun: 1 },
     metrics: new Registry(),
     checks: {},
