@@ -64,7 +64,8 @@ export const ApprovalAgentSettings = z.strictObject({
   skip_auth: z.boolean().default(false),
   allowed_origins: z.array(z.url()).default([]),
   system_prompt: z.string().default(''),
-  max_steps: z.int().min(1).max(1_000).default(25),
+  /** Each third step sends the whole thread to the model: more of them would not fit into one history. */
+  max_steps: z.int().min(1).max(100).default(25),
   /** Updates of one run of a thread's workflow; Temporal takes 2 000. */
   turns_per_run: z.int().min(1).max(1_500).default(1_500),
   tool_timeout_seconds: z.number().min(0.1).max(3_600).default(300),
