@@ -159,7 +159,7 @@ describe('a task by script', () => {
     const id = await product.submit(query, { require_review: true });
     expect((await plangate(['review', 'get', id])).out).toContain('Which ocean?');
     await product.control(id, 'cancel');
-  });
+  }, 60_000);
 });
 
 describe('what goes wrong says what to do', () => {
@@ -208,7 +208,7 @@ describe('what goes wrong says what to do', () => {
     expect(await running.ended).toMatchObject({ code: 130, err: '' });
     expect((await product.task(id)).status).toBe('TASK_STATUS_RUNNING');
     await product.control(id, 'cancel');
-  });
+  }, 60_000);
 });
 
 test('keys are made, used, listed and revoked', async () => {

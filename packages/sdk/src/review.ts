@@ -68,7 +68,8 @@ export class Reviews {
       const left = Math.max(0, (ends - performance.now()) / 1_000);
       if (left === 0)
         throw new TimeoutError(`task ${idOf(task)} has no plan after ${timeoutSeconds} s; it goes on`);
-      const wait = Math.min(LONGEST_WAIT_SECONDS, Math.floor(left));
+      // The first look comes back at once: from then on the gateway is known to be there.
+      const wait = patience.reached ? Math.min(LONGEST_WAIT_SECONDS, Math.floor(left)) : 0;
       const limit = { ...options, timeoutSeconds: Math.min(left, wait + ANSWER_SECONDS) };
       const asked = performance.now();
       try {

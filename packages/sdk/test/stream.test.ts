@@ -58,7 +58,7 @@ describe('against the product', () => {
     } finally {
       await proxy.stop();
     }
-  });
+  }, 90_000);
 
   test('types, a place to begin, the end that was seen, and what is not there', async () => {
     const plangate = new Plangate({ baseUrl: product.stack.gatewayUrl });
@@ -99,7 +99,7 @@ describe('against the product', () => {
     expect(seqs(events.slice(1))).toEqual(stored.slice(2, -1).map(({ seq }) => seq));
   });
 
-  test('a stream outlives a restart of the gateway: every event once, in order, to the end', async () => {
+  test('a stream and every wait outlive a restart of the gateway: each event once, in order, to the end', async () => {
     const plangate = new Plangate({ baseUrl: product.stack.gatewayUrl });
     const id = await reviewed(plangate, 'What causes tides? SDK restart');
     const events: StreamEvent[] = [];
@@ -107,18 +107,40 @@ describe('against the product', () => {
       for await (const event of plangate.events.stream(id)) events.push(event);
     })();
     await until(() => events.some(({ event }) => event === 'RESEARCH_PLAN_READY'));
+    const polled = plangate.tasks.wait(id, { by: 'polling', intervalSeconds: 0.2 });
+    const planned = Promise.withResolvers<undefined>();
+    product.model.on('What causes tides? SDK slow', () => planned.promise);
+    const slow = await plangate.tasks.submit({
+      query: 'What causes tides? SDK slow',
+      context: { require_review: true },
+    });
+    const asked: string[] = [];
+    const counting = new Plangate({
+      baseUrl: product.stack.gatewayUrl,
+      fetch: (input, init) => {
+        asked.push(String(input));
+        return fetch(input, init);
+      },
+    });
+    const ready = counting.review.waitUntilReady(slow);
+    // The second look is the one that the gateway holds.
+    await until(() => asked.filter((url) => url.includes('/review')).length === 2);
 
     await product.stack.apps.gateway.stop();
     const gateway = await startApp('gateway', { env: product.stack.env });
     try {
       await plangate.review.approve(await plangate.review.get(id));
       await reading;
+      expect(await polled).toMatchObject({ task_id: id, status: 'TASK_STATUS_COMPLETED' });
+      planned.resolve(undefined);
+      expect(await ready).toMatchObject({ workflow_id: slow.task_id, version: 1 });
       const stored = await product.types(id);
       expect(seqs(events)).toEqual(Array.from({ length: stored.length - 1 }, (_, at) => at + 1));
     } finally {
+      planned.resolve(undefined);
       await gateway.stop();
     }
-  });
+  }, 90_000);
 });
 
 describe('against a server that does as its test says', () => {
