@@ -1,4 +1,4 @@
-import { endTask } from '@plangate/tasks/redis';
+import { endTask, taskKey } from '@plangate/tasks/redis';
 import { ulid } from 'ulid';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { type TemporalEyes, watchTemporal } from './engine-rig.ts';
@@ -93,6 +93,14 @@ describe('sessions', () => {
     const id = `s-${ulid()}`;
     await submit(id, 'Old');
     expect((await read(`/${id}/events`)).turns).toMatchObject([{ user_query: 'Old', events: [] }]);
+  });
+
+  test('a task that cannot be read does not take the others of its session away', async () => {
+    const id = `s-${ulid()}`;
+    await rig.redis.hset(taskKey(await submit(id, 'Spoilt')), 'v', '99');
+    await submit(id, 'Whole');
+    expect((await read(`/${id}/history`)).tasks).toMatchObject([{ query: 'Whole' }]);
+    expect((await read(`/${id}/events`)).turns).toMatchObject([{ turn: 2, user_query: 'Whole' }]);
   });
 
   test('a title is one line of 1 to 60 code points', async () => {

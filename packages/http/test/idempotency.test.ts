@@ -245,6 +245,15 @@ describe('names that are reserved', () => {
     open();
     await lost;
   });
+
+  test('that cannot be read are said to be unreadable', async () => {
+    work = (ticket) => reserving(ticket, 503);
+    await post('k');
+    const [reservation = ''] = await redis.keys('idem:*:reserved');
+    await redis.set(reservation, '{"of":"another version"}');
+    expect((await post('k')).json.code).toBe('unreadable_state');
+    expect(await redis.get(reservation)).toBe('{"of":"another version"}');
+  });
 });
 
 describe('a record that a script has written', () => {
@@ -280,4 +289,25 @@ test('while the store is away a request with a key is 503, and one without is an
   expect((await post(null)).status).toBe(201);
   expect(faults).toEqual([]);
   away.disconnect();
+});
+
+test('a store that stalls and goes on leaves no marker of a request that nobody works on', async () => {
+  expect((await post('before')).status).toBe(201);
+  process.kill(redisServer.pid, 'SIGSTOP');
+  try {
+    expect((await post('k')).status).toBe(503);
+  } finally {
+    process.kill(redisServer.pid, 'SIGCONT');
+  }
+  await expect.poll(() => redis.ping().catch(() => 'away'), { timeout: 10_000 }).toBe('PONG');
+  expect((await post('k')).status).toBe(201);
+});
+
+test('a request that fails because the store is away is answered without waiting for the store again', async () => {
+  const store = idempotencyStore(redis);
+  options = { store: { ...store, swap: () => new Promise(() => {}) } };
+  work = async () => {
+    throw new Error('Command timed out');
+  };
+  expect((await post('k')).status).toBe(503);
 });

@@ -115,6 +115,15 @@ describe('a window', () => {
     for (const window of ['hour', 'day']) expect(await redis.get(`limit:${window}:acme:alice`)).toBe('1');
   });
 
+  test('that a burst has filled beyond its limit gives back what the minute refused', async () => {
+    await limit({ minute: 2, hour: 4, day: 4 });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask()));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
+    for (const window of ['hour', 'day']) expect(await redis.get(`limit:${window}:acme:alice`)).toBe('2');
+    await redis.del('limit:minute:acme:alice');
+    expect(await statuses(2)).toEqual([200, 200]);
+  });
+
   test('of 0 is no limit', async () => {
     await limit({});
     const { status, headers } = await ask();

@@ -1,9 +1,10 @@
 import type { WorkflowId } from '@plangate/contracts';
 import { startRedis } from '@plangate/devstack';
-import { connectRedis } from '@plangate/redis';
+import { connectRedis, UnreadableStateError } from '@plangate/redis';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { FindingStore } from '../src/redis/index.ts';
+import { findingsKey } from '../src/redis/keys.ts';
 
 let server: Awaited<ReturnType<typeof startRedis>>;
 let redis: Redis;
@@ -33,4 +34,12 @@ it('what each question found waits for the report, the first time counts, and it
   expect(await findings.load(id, [])).toEqual([]);
   await findings.remove(id);
   expect(await findings.load(id, ['q1'])).toBeNull();
+});
+
+it('a finding that cannot be read is said to be unreadable and stays', async () => {
+  const findings = new FindingStore(redis);
+  const id = 'task-2' as WorkflowId;
+  await redis.hset(findingsKey(id), 'q1', '{"of":"another version"}');
+  await expect(findings.load(id, ['q1'])).rejects.toThrow(UnreadableStateError);
+  expect(await redis.hget(findingsKey(id), 'q1')).toBe('{"of":"another version"}');
 });

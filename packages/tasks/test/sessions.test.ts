@@ -1,5 +1,5 @@
 import { startRedis } from '@plangate/devstack';
-import { connectRedis } from '@plangate/redis';
+import { connectRedis, isUnreadable } from '@plangate/redis';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type TaskRecord, toHistoryItem, toSessionBody, toSessionSummary, toTurn } from '../src/index.ts';
@@ -105,6 +105,19 @@ describe('records that have expired', () => {
   it('that are missing but young stay: their record may be in the making', async () => {
     await expire(await create('a'));
     expect(await list()).toEqual({ ids: ['a'], totalCount: 1 });
+  });
+});
+
+describe('a session that cannot be read', () => {
+  it.each([
+    ['breaks its schema', (key: string) => redis.hset(key, 'created_at', 'some day')],
+    ['has another type', (key: string) => redis.multi().del(key).set(key, 'text').exec()],
+  ])('because it %s is unreadable, never not found, and takes no other from the list', async (_, spoil) => {
+    await create('a');
+    await create('b');
+    await spoil(ownerKeys(ALICE).session('a'));
+    await expect(sessions.load(ALICE, 'a')).rejects.toSatisfy(isUnreadable);
+    expect((await list()).ids).toEqual(['b']);
   });
 });
 

@@ -10,6 +10,7 @@ import {
   type WorkflowId,
 } from '@plangate/contracts';
 import { HttpError, principalOf, readJsonObject, sendJson } from '@plangate/http';
+import { isUnreadable } from '@plangate/redis';
 import { type TaskRecord, toHistoryItem, toSessionBody, toSessionSummary, toTurn } from '@plangate/tasks';
 import type { GatewayParts } from '../parts.ts';
 import { allEvents } from './all-events.ts';
@@ -90,8 +91,14 @@ export function sessionRoutes({ sessions, tasks, events }: GatewayParts) {
     },
   };
 
-  function readTurn(taskId: WorkflowId): Promise<[TaskRecord | null, WorkflowEvent[]]> {
-    return Promise.all([tasks.load(taskId), allEvents(events, taskId)]);
+  /** A task that cannot be read must not take its session away; a read of it alone says what it is. */
+  async function readTurn(taskId: WorkflowId): Promise<[TaskRecord | null, WorkflowEvent[]]> {
+    try {
+      return await Promise.all([tasks.load(taskId), allEvents(events, taskId)]);
+    } catch (error) {
+      if (isUnreadable(error)) return [null, []];
+      throw error;
+    }
   }
 }
 

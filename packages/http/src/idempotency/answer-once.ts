@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { isRedisUnavailable } from '@plangate/redis';
 import { HttpError } from '../errors.ts';
 import type { Reply } from '../reply.ts';
-import { type Finished, type IdempotencyState, readIdempotencyState } from './record.ts';
+import {
+  type Finished,
+  type IdempotencyState,
+  type Reservation,
+  readIdempotencyState,
+  readReservation,
+} from './record.ts';
 import type { KeyedRequest } from './request.ts';
 import type { IdempotencyStore } from './store.ts';
 
@@ -71,20 +78,30 @@ export async function answerOnce(
     body_sha256: request.bodySha256,
   } satisfies IdempotencyState);
 
-  const repeated = await take(options, request, key, marker, markerMs);
+  const repeated = await take(options, request, key, marker, markerMs).catch((error: unknown) => {
+    // A store that only stalls sets the marker once it goes on: it hears right after that nobody stands behind it.
+    if (isRedisUnavailable(error)) void store.swap(key, marker, null, markerMs).catch(() => {});
+    throw error;
+  });
   if (repeated) return repeated;
   const renewal = setInterval(() => {
     store.swap(key, marker, marker, markerMs).catch(onFault);
   }, markerMs / 3);
   renewal.unref();
   let finished: string | null = null;
+  let isStoreAway = false;
   try {
     const reply = await work(ticketOf(store, request, key));
     if (isSuccess(reply)) finished = encode(request, reply);
     return reply;
+  } catch (error) {
+    isStoreAway = isRedisUnavailable(error);
+    throw error;
   } finally {
     clearInterval(renewal);
-    await keep(store, key, marker, finished).catch(onFault);
+    const kept = keep(store, key, marker, finished).catch(onFault);
+    // Nobody waits twice for a store that is away.
+    if (!isStoreAway) await kept;
   }
 }
 
@@ -127,11 +144,12 @@ async function take(
 
 function ticketOf(store: IdempotencyStore, request: KeyedRequest, key: string): Ticket {
   const reservation = `${key}:reserved`;
-  const reserved = (name: string) => JSON.stringify({ body_sha256: request.bodySha256, name });
+  const reserved = (name: string) =>
+    JSON.stringify({ body_sha256: request.bodySha256, name } satisfies Reservation);
   return {
     record: (reply) => ({ key, value: encode(request, reply), ttlSeconds: KEEP_MS / 1_000 }),
     async reserve(candidate) {
-      const found = nameOf(await store.read(reservation), request);
+      const found = nameOf(reservation, await store.read(reservation), request);
       if (found === null) await store.write(reservation, reserved(candidate), KEEP_MS);
       return found ?? candidate;
     },
@@ -140,10 +158,10 @@ function ticketOf(store: IdempotencyStore, request: KeyedRequest, key: string): 
 }
 
 /** The reserved name; one that was reserved for another body is nobody's any more. */
-function nameOf(text: string | null, request: KeyedRequest): string | null {
+function nameOf(key: string, text: string | null, request: KeyedRequest): string | null {
   if (text === null) return null;
-  const { body_sha256, name } = JSON.parse(text) as { body_sha256: unknown; name: unknown };
-  return body_sha256 === request.bodySha256 && typeof name === 'string' ? name : null;
+  const { body_sha256, name } = readReservation(key, text);
+  return body_sha256 === request.bodySha256 ? name : null;
 }
 
 const NO_TICKET: Ticket = {

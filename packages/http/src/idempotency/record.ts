@@ -23,3 +23,12 @@ export type IdempotencyState = z.infer<typeof IdempotencyState>;
 export function readIdempotencyState(key: string, text: string): IdempotencyState {
   return readStored(key, () => IdempotencyState.parse(JSON.parse(text)));
 }
+
+const Reservation = z.object({ body_sha256: Sha256, name: z.string() });
+/** A name that the attempts of one request share. */
+export type Reservation = z.infer<typeof Reservation>;
+
+/** @throws {UnreadableStateError} */
+export function readReservation(key: string, text: string): Reservation {
+  return readStored(key, () => Reservation.parse(JSON.parse(text)));
+}

@@ -1,4 +1,5 @@
 import { Passage, Question, type WorkflowId } from '@plangate/contracts';
+import { readStored } from '@plangate/redis';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { findingsKey } from './keys.ts';
@@ -36,14 +37,15 @@ export class FindingStore {
       .exec();
     const [error, stored] = results?.[2] ?? [];
     if (error) throw error;
-    return typeof stored === 'string' ? read(stored) : finding;
+    return typeof stored === 'string' ? read(key, stored) : finding;
   }
 
   /** The findings of these questions, in their order; null where one of them is missing. */
   async load(id: WorkflowId, questionIds: string[]): Promise<Finding[] | null> {
     if (questionIds.length === 0) return [];
-    const stored = await this.#redis.hmget(findingsKey(id), ...questionIds);
-    const found = stored.filter((text) => text !== null).map(read);
+    const key = findingsKey(id);
+    const stored = await this.#redis.hmget(key, ...questionIds);
+    const found = stored.filter((text) => text !== null).map((text) => read(key, text));
     return found.length === questionIds.length ? found : null;
   }
 
@@ -53,6 +55,6 @@ export class FindingStore {
   }
 }
 
-function read(text: string): Finding {
-  return Finding.parse(JSON.parse(text));
+function read(key: string, text: string): Finding {
+  return readStored(key, () => Finding.parse(JSON.parse(text)));
 }

@@ -1,5 +1,5 @@
 import { type Owner, WorkflowId } from '@plangate/contracts';
-import { redisNow } from '@plangate/redis';
+import { isUnreadable, readStored, redisNow } from '@plangate/redis';
 import type { Redis } from 'ioredis';
 import { SessionRecord, type SessionWithTasks } from '../sessions.ts';
 import { KEEP_SECONDS } from './keep.ts';
@@ -42,7 +42,7 @@ export class SessionStore {
       this.#redis.zrevrange(sessions, offset, offset + limit - 1),
       this.#redis.zcard(sessions),
     ]);
-    const read = await Promise.all(ids.map((id) => this.#read(owner, id)));
+    const read = await Promise.all(ids.map((id) => this.#read(owner, id).catch(skipUnreadable)));
     return { sessions: read.flatMap((session) => session ?? []), totalCount };
   }
 
@@ -87,13 +87,13 @@ export class SessionStore {
       this.#redis.hgetall(keys.session(sessionId)),
       this.#redis.zrange(keys.sessionTasks(sessionId), '0', '-1'),
     ]);
-    const session = SessionRecord.safeParse(hash);
-    if (!session.success) return null;
+    if (Object.keys(hash).length === 0) return null;
+    const session = readStored(keys.session(sessionId), () => SessionRecord.parse(hash));
     const tasks = await readSummaries(
       this.#redis,
       ids.map((id) => WorkflowId.parse(id)),
     );
-    return { session: session.data, tasks };
+    return { session, tasks };
   }
 
   /** The clock of the records. */
@@ -104,4 +104,10 @@ export class SessionStore {
   async #expiredBefore(): Promise<number> {
     return (await this.#time()).getTime() - this.#keepSeconds * 1_000;
   }
+}
+
+/** One that cannot be read must not take the whole list away; a read of it alone says what it is. */
+function skipUnreadable(error: unknown): null {
+  if (isUnreadable(error)) return null;
+  throw error;
 }
