@@ -7,6 +7,9 @@ const IN_FLIGHT_APPROVE = 'A feedback request is in progress. Please wait and tr
 const APPROVED = 'Research started';
 const APPROVED_LATER = 'Approval recorded; research starts when the task engine is back';
 
+/** A gateway waits at least so long for a reply of its store. */
+const STORE_TIMEOUT_MS = 1_500;
+
 /** A moment of an operation: it took effect as this version, or saw one of these states. */
 interface Part {
   operation: Recorded;
@@ -48,6 +51,7 @@ export function explain(history: History, truth: Truth): string[] {
   }
   checkModelCalls(history, truth, problems);
   checkDelivered(history, truth, problems);
+  checkAway(history, problems);
   checkRefusalsAudited(history, problems);
   if (history.lockLeft) problems.push('the lock is left behind');
   return problems;
@@ -280,8 +284,8 @@ function checkModelCalls({ operations, calls, script }: History, truth: Truth, p
   }
 }
 
-/** A decision is undelivered until the workflow has acted upon it, or is known to be over; a store that is there answers. */
-function checkDelivered({ undelivered, script, operations, broken }: History, truth: Truth, problems: string[]): void {
+/** A decision is undelivered until the workflow has acted upon it, or is known to be over. */
+function checkDelivered({ undelivered, script, operations }: History, truth: Truth, problems: string[]): void {
   const decision = truth.states.at(-1)?.decision?.id ?? null;
   const { engine, settlesAfter } = script;
   const isTold = engine === 'over' || (engine === 'sent' && settlesAfter !== null);
@@ -289,8 +293,15 @@ function checkDelivered({ undelivered, script, operations, broken }: History, tr
   // A late request of a client that went away may have decided after the last look at it.
   const isLost = undelivered === null && decision !== null && operations.every(({ ended }) => ended !== null);
   if (!isTold && isLost) problems.push(`the decision ${decision} counts as delivered, but nobody was told`);
-  for (const { id, status, body } of operations) {
-    if (!broken && status === 503 && body?.code === 'store_unavailable') problems.push(`${id}: 503, although the store was there`);
+}
+
+/** A store to which the way is open is only said to be away where it did not answer in time. */
+function checkAway({ operations, cutOff }: History, problems: string[]): void {
+  for (const { id, body, began, ended } of operations) {
+    const isEarly = ended !== null && ended - began < STORE_TIMEOUT_MS;
+    if (!cutOff && isEarly && body?.code === 'store_unavailable') {
+      problems.push(`${id}: 503, although the store was there`);
+    }
   }
 }
 

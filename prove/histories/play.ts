@@ -49,7 +49,9 @@ export async function play(bench: Bench, script: Script): Promise<History> {
       await bench.redis.del(reviewKeys(id).lock);
     }),
   ]);
-  const broke = () => bench.breaks.some((at) => at > began - RECONNECT_MS);
+  const cutOff = () => bench.breaks.some((at) => at > began - RECONNECT_MS);
+  // A store that did not answer in time is as good as away.
+  const broke = () => cutOff() || operations.some(({ body }) => body?.code === 'store_unavailable');
   const lockLeft = await lockStays(bench, id, broke);
   const undelivered = await comesToRest(bench, id, script);
   await workflow.settled();
@@ -67,6 +69,7 @@ export async function play(bench: Bench, script: Script): Promise<History> {
     ...said,
     followed,
     lockLeft,
+    cutOff: cutOff(),
     broken: broke(),
     undelivered,
   };

@@ -50,7 +50,9 @@ export interface History {
   followed: { seq: number; type?: string }[] | null;
   /** The lock is there although nothing is in flight, or one that a broken connection left has no end. */
   lockLeft: boolean;
-  /** A connection of a gateway to Redis broke meanwhile: locks stay for their time, and requests may be answered 503. */
+  /** The connections of a gateway to Redis were broken off meanwhile. */
+  cutOff: boolean;
+  /** That, or Redis was too slow: locks stay for their time, requests are answered 503. */
   broken: boolean;
   /** Id of the decision that the workflow has yet to learn, once everything has come to rest. */
   undelivered: string | null;
