@@ -4,5 +4,5 @@ export { freePort, isPortFree } from './free-port.ts';
 export { type Nginx, type NginxOptions, startNginx } from './nginx.ts';
 export { type RedisOptions, type RedisServer, startRedis } from './redis.ts';
 export type { Crash, Server } from './server.ts';
-export { type Stack, type StackOptions, startStack } from './stack.ts';
+export { ALL_APPS, type Stack, type StackOptions, startStack } from './stack.ts';
 export { startTemporal, type TemporalOptions, type TemporalServer } from './temporal.ts';
