@@ -52,6 +52,12 @@ describe('the list', () => {
     expect(await list(ALICE, { offset: 3 })).toEqual({ ids: [], totalCount: 3 });
   });
 
+  it('keeps its order however many sessions a page has', async () => {
+    const ids = Array.from({ length: 12 }, (_, n) => `s${n}`);
+    for (const id of ids) await create(id);
+    expect(await list()).toEqual({ ids: ids.toReversed(), totalCount: 12 });
+  });
+
   it('is the owner’s own: two owners use one id and see nothing of each other', async () => {
     await create('shared', { body: { query: 'Of Alice' } });
     await create('shared', { body: { query: 'Of Bob' }, owner: BOB });

@@ -8,6 +8,9 @@ import { pruneSession, pruneSessions } from './prune.ts';
 import { readSummaries } from './record-fields.ts';
 import { scripts } from './scripts.ts';
 
+/** Sessions of a page that are read side by side: with thousands of tasks each, all at once would time out. */
+const AT_ONCE = 5;
+
 export interface SessionStoreOptions {
   /** As of the task store: seconds for which an ended record is kept. */
   keepSeconds?: number;
@@ -42,8 +45,12 @@ export class SessionStore {
       this.#redis.zrevrange(sessions, offset, offset + limit - 1),
       this.#redis.zcard(sessions),
     ]);
-    const read = await Promise.all(ids.map((id) => this.#read(owner, id).catch(skipUnreadable)));
-    return { sessions: read.flatMap((session) => session ?? []), totalCount };
+    const page: SessionWithTasks[] = [];
+    for (let at = 0; at < ids.length; at += AT_ONCE) {
+      const reads = ids.slice(at, at + AT_ONCE).map((id) => this.#read(owner, id).catch(skipUnreadable));
+      page.push(...(await Promise.all(reads)).filter((session) => session !== null));
+    }
+    return { sessions: page, totalCount };
   }
 
   /** A session with its tasks; null where this owner has none of this id. */
