@@ -7,7 +7,8 @@ import { PLAN, REVISED, ready, text } from './support/model.ts';
 import { readmeBlock } from './support/readme.ts';
 import { stays, until } from './support/until.ts';
 
-/** `EventSource.CLOSED`. */
+/** `readyState` of an `EventSource`. */
+const OPEN = 1;
 const CLOSED = 2;
 
 vi.setConfig({ testTimeout: 90_000 });
@@ -152,6 +153,27 @@ describe.each(['API key', 'no credentials'])(
         await desktop.shows('TASK_STATUS_COMPLETED');
       },
     );
+
+    test('a store that was away answers 503, after which a new EventSource goes on where the last one was', async () => {
+      const desktop = await openClient({ resume: 'new' });
+      const id = await desktop.ask(unique('Store away'));
+      const { redis } = rig.product.stack;
+      await redis.kill();
+      try {
+        // Open streams wait for the store; those that are made meanwhile are refused.
+        await gateway().restart();
+        await until(async () => {
+          const answers = desktop.streams().map((each) => each.existingResponse()?.status());
+          return answers.includes(503);
+        });
+      } finally {
+        await redis.restart();
+      }
+      await until(async () => (await desktop.readyState()) === OPEN);
+      await desktop.approve();
+      await desktop.told('done');
+      await expectAllOnce(desktop, id);
+    });
 
     test('a gateway that is stopped in order and started again is no end of the events either', async () => {
       const desktop = await openClient();
