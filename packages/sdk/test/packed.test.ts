@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { apiKeyStore } from '@plangate/http';
 import { connectRedis } from '@plangate/redis';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { BROWSER_MS, startBrowser } from '../../../test/support/browser.ts';
 import { type Product, startProduct } from '../../../test/support/product.ts';
 import { readmeBlock } from '../../../test/support/readme.ts';
 import { until } from '../../../test/support/until.ts';
-import { findChromium } from '../../devstack/src/install/chromium.ts';
 import { buildAndPack, installPacked, PROJECT, pack, run } from './packing.ts';
 
 /** A walk that runs alike in Node and in a page; the published package is all that it has. */
@@ -154,10 +154,8 @@ describe('installed from the packed file, against a gateway that wants a key', (
     beforeAll(async () => {
       pages = await servePages(consumer);
       pageUrl = `http://127.0.0.1:${(pages.address() as AddressInfo).port}/`;
-      const executablePath = await findChromium();
-      const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-      browser = await chromium.launch({ executablePath, args: asRoot });
-    }, 600_000);
+      browser = await startBrowser();
+    }, BROWSER_MS);
     afterAll(async () => {
       await browser?.close();
       pages?.closeAllConnections();
