@@ -31,9 +31,9 @@ export class HttpError extends Error {
     status: number,
     code: string,
     text: string,
-    extra: { fields?: Record<string, unknown>; headers?: Record<string, string> } = {},
+    extra: { fields?: Record<string, unknown>; headers?: Record<string, string>; cause?: unknown } = {},
   ) {
-    super(text);
+    super(text, extra.cause === undefined ? undefined : { cause: extra.cause });
     this.status = status;
     this.code = code;
     this.fields = extra.fields ?? {};
@@ -136,5 +136,12 @@ function fromLibraryError(error: unknown): HttpError | undefined {
 function describe(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };
   const code = 'code' in error ? error.code : undefined;
-  return { type: error.name, message: error.message, stack: error.stack, ...(code ? { code } : {}) };
+  const { name: type, message, stack, cause } = error;
+  return {
+    type,
+    message,
+    stack,
+    ...(code ? { code } : {}),
+    ...(cause instanceof Error ? { cause: describe(cause) } : {}),
+  };
 }

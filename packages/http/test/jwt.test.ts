@@ -182,6 +182,17 @@ describe('a key set at a URL', () => {
     expect(await broken(await sign())).not.toBeNull();
   });
 
+  test('that cannot be had is told in the log with its reason, and not to the client', async () => {
+    status = 500;
+    const broken = verifier({ keys: { kind: 'jwks', source: url } });
+    const site = await serve(authenticate(byCredential(broken)));
+    const answer = await site.ask('/', { headers: { Authorization: `Bearer ${await sign()}` } });
+    expect(answer.json).toEqual({ error: 'Keys for tokens unavailable', code: 'jwks_unavailable' });
+    expect(JSON.stringify(site.lines)).toContain('Expected 200 OK');
+    await site.close();
+    status = 200;
+  });
+
   test('that does not answer is given up', async () => {
     const silent = createServer(() => {});
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));

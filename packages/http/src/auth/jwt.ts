@@ -71,6 +71,7 @@ export function jwtVerifier(options: JwtOptions): Verifier {
       if (isFaultOfToken(error)) return null;
       throw new HttpError(503, 'jwks_unavailable', 'Keys for tokens unavailable', {
         headers: { 'Retry-After': '2' },
+        cause: error,
       });
     }
   };
