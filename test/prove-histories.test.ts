@@ -10,6 +10,8 @@ import { SlowStore } from '../prove/histories/slow-store.ts';
 
 const HISTORIES_MS = 12_000;
 const FAULT_MS = 40_000;
+/** Long enough for the faults that are not about telling a decision. */
+const FAULT_DELIVER_MS = 10_000;
 
 /** Faults that a review must not have, each as a wrapper around a part of the gateway, and how it is found. */
 const FAULTS: { name: string; problem: RegExp; mutation: Mutation; script?: typeof scriptOf }[] = [
@@ -98,6 +100,7 @@ describe('the check finds', () => {
       histories: 10_000,
       milliseconds: FAULT_MS,
       tries: 0,
+      deliverMs: FAULT_DELIVER_MS,
       mutation,
       ...(script ? { script } : {}),
     });

@@ -32,9 +32,14 @@ export interface Bench {
   breaks: number[];
   /** Breaks the connections of a gateway to Redis, after its replies were lost for so many milliseconds. */
   breakOff(gateway: number, silentMs: number): void;
+  /** Longest wait in milliseconds for a decision to be told. */
+  deliverMs: number;
   strategies: ReturnType<typeof loadStrategies>;
   stop(): Promise<void>;
 }
+
+/** A decision is known to the workflow within this time, in milliseconds. */
+const DELIVER_MS = 30_000;
 
 /** What becomes of signals to a workflow. */
 export interface ScriptedEngine {
@@ -43,7 +48,10 @@ export interface ScriptedEngine {
   signalled(): void;
 }
 
-export async function startBench(mutation: Mutation = (parts) => parts): Promise<Bench> {
+export async function startBench(
+  mutation: Mutation = (parts) => parts,
+  deliverMs = DELIVER_MS,
+): Promise<Bench> {
   // Nothing of it has to survive; waiting for the disk would only make it slow.
   const server: RedisServer = await startRedis({ args: ['--appendonly', 'no'] });
   const redis = connectRedis(server.url);
@@ -83,6 +91,7 @@ export async function startBench(mutation: Mutation = (parts) => parts): Promise
     tasks: new TaskStore(redis),
     model,
     engines,
+    deliverMs,
     breaks,
     breakOff(gateway, silentMs) {
       breaks.push(performance.now());

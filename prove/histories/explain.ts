@@ -1,5 +1,6 @@
 import { type Command, decide, publicBody, type ReviewState } from '@plangate/review';
 import type { History, ModelCall, Recorded } from './recording.ts';
+import { isTold } from './script.ts';
 import { canonical, commandOfOperation, type Truth } from './truth.ts';
 
 const IN_FLIGHT = 'Another feedback request is in progress. Please wait.';
@@ -285,14 +286,13 @@ function checkModelCalls({ operations, calls, script }: History, truth: Truth, p
 }
 
 /** A decision is undelivered until the workflow has acted upon it, or is known to be over. */
-function checkDelivered({ undelivered, script, operations }: History, truth: Truth, problems: string[]): void {
-  const decision = truth.states.at(-1)?.decision?.id ?? null;
-  const { engine, settlesAfter } = script;
-  const isTold = engine === 'over' || (engine === 'sent' && settlesAfter !== null);
-  if (isTold && undelivered !== null) problems.push(`the decision ${undelivered} is not delivered`);
-  // A late request of a client that went away may have decided after the last look at it.
-  const isLost = undelivered === null && decision !== null && operations.every(({ ended }) => ended !== null);
-  if (!isTold && isLost) problems.push(`the decision ${decision} counts as delivered, but nobody was told`);
+function checkDelivered({ undelivered, script }: History, truth: Truth, problems: string[]): void {
+  const isDecided = truth.states.at(-1)?.decision != null;
+  if (isTold(script)) {
+    if (undelivered !== null) problems.push(`the decision ${undelivered} is not delivered`);
+  } else if ((undelivered !== null) !== isDecided) {
+    problems.push(`undelivered: ${undelivered}, decided: ${isDecided}, and nobody was told`);
+  }
 }
 
 /** A store to which the way is open is only said to be away where it did not answer in time. */

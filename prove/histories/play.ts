@@ -11,7 +11,7 @@ import type { Bench } from './bench.ts';
 import { call, type Reply } from './http.ts';
 import { answerTo, feedbackText } from './model.ts';
 import type { History, Recorded } from './recording.ts';
-import type { Script, ScriptedOperation, Tag } from './script.ts';
+import { isTold, type Script, type ScriptedOperation, type Tag } from './script.ts';
 
 const USER = '00000000-0000-4000-8000-0000000000aa';
 const TENANT = '00000000-0000-4000-8000-0000000000bb';
@@ -20,8 +20,6 @@ const TIMEOUT_SECONDS = 900;
 const RECONNECT_MS = 500;
 /** Longest wait for a reader who comes back to have read everything. */
 const FOLLOW_MS = 10_000;
-/** A decision is told within this time. */
-const DELIVER_MS = 30_000;
 /** Lifetime of a lock: the default of the settings. */
 const LOCK_MS = 15_000;
 
@@ -53,9 +51,8 @@ export async function play(bench: Bench, script: Script): Promise<History> {
   // A store that did not answer in time is as good as away.
   const broke = () => cutOff() || operations.some(({ body }) => body?.code === 'store_unavailable');
   const lockLeft = await lockStays(bench, id, broke);
-  const undelivered = await comesToRest(bench, id, script);
+  const said = await readAll(bench, id, script);
   await workflow.settled();
-  const said = await readAll(bench, id);
   const followed = follower ? await follower.finish(said.events.length) : null;
   const calls = bench.model.take(origin.query);
   await forget(bench, id);
@@ -71,7 +68,6 @@ export async function play(bench: Bench, script: Script): Promise<History> {
     lockLeft,
     cutOff: cutOff(),
     broken: broke(),
-    undelivered,
   };
 }
 
@@ -264,17 +260,12 @@ async function lockStays({ redis }: Bench, id: WorkflowId, broke: () => boolean)
 /** What PTTL says of a key that does not exist. */
 const GONE = -2;
 
-/** Waits until a decision has been told as far as it can be; the id of the one that has not. */
-async function comesToRest({ redis }: Bench, id: WorkflowId, script: Script): Promise<string | null> {
-  const { review } = reviewKeys(id);
-  const read = () => redis.hget(review, 'undelivered');
-  const isTold = script.engine === 'over' || (script.engine === 'sent' && script.settlesAfter !== null);
-  if (isTold) await until(async () => (await read()) === null, DELIVER_MS).catch(() => undefined);
-  return read();
-}
-
-/** Reads everything at one version: where a cut request is still at work, again. */
-async function readAll({ ports }: Bench, id: WorkflowId) {
+/**
+ * Reads everything at one version: where a cut request is still at work, or a decision is still to be told, again.
+ * Whether it was told is read first: what was announced with that is in the events then.
+ */
+async function readAll({ ports, redis, deliverMs }: Bench, id: WorkflowId, script: Script) {
+  const end = performance.now() + deliverMs;
   let reads = 0;
   const read = async (path: string): Promise<Extract<Reply, { lost: false }>> => {
     for (;;) {
@@ -288,6 +279,7 @@ async function readAll({ ports }: Bench, id: WorkflowId) {
   };
   for (;;) {
     const before = await read('/review?wait=0');
+    const undelivered = await redis.hget(reviewKeys(id).review, 'undelivered');
     const [audit, versions, timeline] = await Promise.all([
       read('/review/audit'),
       read('/review/versions'),
@@ -295,7 +287,12 @@ async function readAll({ ports }: Bench, id: WorkflowId) {
     ]);
     const after = await read('/review?wait=0');
     if (before.etag !== after.etag) continue;
+    if (undelivered !== null && isTold(script) && performance.now() < end) {
+      await pause(25);
+      continue;
+    }
     return {
+      undelivered,
       last: (after.status === 200 ? after.body : null) as ReviewBody | null,
       audit: (audit.body.entries ?? []) as AuditEntry[],
       versions: (versions.body.versions ?? []) as PlanVersion[],

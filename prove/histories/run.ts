@@ -16,6 +16,8 @@ export interface HistoriesOptions {
   /** How many are played at the same time. */
   atOnce?: number;
   mutation?: Mutation;
+  /** Longest wait in milliseconds for a decision to be told; default: 30 s. */
+  deliverMs?: number;
   /** Makes the script of a history from its seed; default: `scriptOf`. */
   script?: (seed: number) => Script;
   /** How often a smaller script is tried when a failure is shrunk; 0: it is not. */
@@ -52,7 +54,7 @@ const PROGRESS_MS = 5_000;
 /** Plays many histories at the same time, each on a review of its own, until one fails, which is then shrunk. */
 export async function proveHistories(options: HistoriesOptions): Promise<HistoriesResult> {
   const { seed, histories, milliseconds = Infinity, first = 0, atOnce = AT_ONCE, tries = TRIES } = options;
-  const bench = await startBench(options.mutation);
+  const bench = await startBench(options.mutation, options.deliverMs);
   const began = performance.now();
   const result: HistoriesResult = {
     seed,

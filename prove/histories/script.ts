@@ -48,6 +48,11 @@ export const GATEWAYS = 2;
 /** A break is felt by all histories that are played at the same time, so few have one of their own. */
 const BREAK_CHANCE = 0.025;
 
+/** Whether a decision comes to its end: acted upon by the workflow, or known to be too late for its run. */
+export function isTold({ engine, settlesAfter }: Script): boolean {
+  return engine === 'over' || (engine === 'sent' && settlesAfter !== null);
+}
+
 const TAGS: Record<Tag, number> = { none: 6, seen: 10, any: 1, before: 1, zero: 1, list: 1, text: 0.5 };
 const REPLIES: Record<Reply, number> = { plan: 10, question: 4, keep: 1, fail: 1, nonsense: 0.5, cut: 0.5 };
 

@@ -2,6 +2,7 @@ import type { AuditEntry, WorkflowEvent } from '@plangate/contracts';
 import { type Command, decide, publicBody, type ReviewState } from '@plangate/review';
 import type { History, Recorded } from './recording.ts';
 import { wrongChains } from '../audit-chains.ts';
+import { isTold } from './script.ts';
 import { sha256 } from '../sha256.ts';
 
 const MOST_SECONDS_AHEAD = 2_592_000;
@@ -99,7 +100,7 @@ export function rebuild(history: History): { truth: Truth; problems: string[] } 
 
 /** Whether the workflow has announced the approval: it must have where the decision is known to it. */
 function isAnnounced({ script, events, undelivered }: History, state: ReviewState | null): state is ReviewState {
-  if (state?.status !== 'approved' || script.engine !== 'sent' || script.settlesAfter === null) return false;
+  if (state?.status !== 'approved' || !isTold(script)) return false;
   return undelivered === null || events.some(({ type }) => type === 'RESEARCH_PLAN_APPROVED');
 }
 
