@@ -59,7 +59,11 @@ const TAGS: { name: Route['tag']; description: string }[] = [
 
 const SECURITY_SCHEMES: Record<string, JsonSchema> = {
   apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
-  bearer: { type: 'http', scheme: 'bearer', description: 'The API key, or a JWT where the settings take one.' },
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The API key, or a JWT where the settings take one.',
+  },
   apiKeyInQuery: {
     type: 'apiKey',
     in: 'query',
