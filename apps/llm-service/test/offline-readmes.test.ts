@@ -1,12 +1,14 @@
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { finishReport, numberPassages, researchQuestion } from '@plangate/research';
 import { type Corpus, localSource, openCorpus } from '@plangate/research/corpus';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { offlineAgent } from '../src/offline/agent.ts';
 import { FIRST_PLAN } from './app.ts';
 
-/** The real READMEs of what our own lock file installs: what a person reads who tries the product for the first time. */
-const root = join(import.meta.dirname, '../../..');
+/** The real READMEs of what a production install holds: what the containers read by default. */
+const root = mkdtempSync(join(tmpdir(), 'plangate-readmes-'));
 const QUERY = 'How do these libraries handle retries, locks and time-outs?';
 const FEEDBACK = 'Focus on ioredis, Temporal and redlock, and add a comparison of default values';
 const STANDARD = { max_iterations: 2, passages_per_question: 4 };
@@ -15,8 +17,24 @@ let corpus: Corpus;
 const agent = offlineAgent(async () => corpus);
 
 beforeAll(async () => {
+  copyProductionReadmes(join(import.meta.dirname, '../../..'));
   corpus = await openCorpus({ root, folders: [{ path: 'node_modules', include: 'README*' }] });
 });
+
+afterAll(() => rmSync(root, { recursive: true }));
+
+/** Development tools are left out, so that a new one does not change what these tests find. */
+function copyProductionReadmes(project: string): void {
+  const lock = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dev?: boolean; link?: boolean }>;
+  };
+  for (const [folder, { dev, link }] of Object.entries(lock.packages)) {
+    if (dev || link || !folder.startsWith('node_modules/')) continue;
+    for (const readme of globSync(`${folder}/[Rr][Ee][Aa][Dd][Mm][Ee]*`, { cwd: project })) {
+      cpSync(join(project, readme), join(root, readme));
+    }
+  }
+}
 
 async function planOf(query: string, ...feedback: string[]): Promise<string> {
   let plan = (await agent.plan({ ...FIRST_PLAN, query })).message;
