@@ -77,7 +77,7 @@ const FAULTS: { name: string; problem: RegExp; mutation: Mutation; script?: type
   },
   {
     name: 'a decision that counts as told although no signal was sent',
-    problem: /the decision .* is not delivered/,
+    problem: /the decision .* is not delivered|approved, although the run is over/,
     mutation: (parts) => ({ ...parts, deliver: async () => 'sent' }),
   },
 ];
