@@ -1,4 +1,4 @@
-import type { Failure } from './errors.ts';
+import type { Failure } from './failure.ts';
 
 /** What a person can do about an answer that is no success; `''` where the gateway's own words say it. */
 export function adviceFor({ status, headers, body }: Failure): string {

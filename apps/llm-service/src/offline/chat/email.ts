@@ -1,4 +1,4 @@
-import type { Rule } from './wanted-calls.ts';
+import type { Rule } from './rule.ts';
 
 const ADDRESS = String.raw`[\p{L}\p{N}._%+'-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+`;
 const BETWEEN = String.raw`(?:\s*,\s*|\s+(?:and|dan|serta)\s+)`;

@@ -1,5 +1,5 @@
 import type { ToolSchema } from '@plangate/contracts';
-import type { Rule } from './wanted-calls.ts';
+import type { Rule } from './rule.ts';
 
 /** Any tool, called by its name or the words of its name, with its fields by their names: `create_ticket title "Leak"`. */
 export function namedToolRule(tool: ToolSchema): Rule {

@@ -1,5 +1,5 @@
 import type { ChatLanguage } from './language.ts';
-import type { Missing } from './wanted-calls.ts';
+import type { Missing } from './rule.ts';
 
 interface ChatPhrases {
   /** A tool ran and said nothing. */

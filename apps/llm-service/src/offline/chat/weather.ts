@@ -1,4 +1,4 @@
-import type { Rule } from './wanted-calls.ts';
+import type { Rule } from './rule.ts';
 
 const START =
   /\b(?:(?:what(?:'s|’s| is)|how(?:'s|’s| is)|tell me|check|get|show(?: me)?)\s+(?:the\s+)?weather|weather|(?:bagaimana(?:kah)?|apa|seperti apa|cek)\s+cuaca|cuaca)(?:nya)?(?:\s+(?:like|today|now|right now|forecast|hari ini|sekarang))*\s+(?:(?:in|for|at|of|di|untuk|kota)\s+)?(?=\p{L})/giu;
