@@ -13,6 +13,7 @@ export const CHAT_UPDATE = 'chat';
 export const REVIEW_UPDATE = 'review';
 export const VIEW_QUERY = 'view';
 export const MESSAGES_QUERY = 'messages';
+export const OUTCOME_QUERY = 'outcome';
 
 /** Type of the failure of a call that was broken off: nobody knows whether it had its effect. */
 export const INTERRUPTED = 'interrupted';
@@ -57,9 +58,14 @@ export interface ThreadView {
   review: PendingReview | null;
 }
 
-/** Input of the workflow: the state that its last run left. */
+/** What came of a turn, asked for later. `superseded`: it has had its outcome, and the thread has gone on since. */
+export type LaterOutcome = TurnOutcome | { kind: 'superseded' };
+
+/** Input of the workflow: what its last run left. */
 export interface ThreadInput {
   state?: ThreadState;
+  /** Ids of the newest Updates, the last one last: the engine forgets them with their run. */
+  turnIds?: string[];
 }
 
 /** What the model answered, and which tools waited for a person when it did. */

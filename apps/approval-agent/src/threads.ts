@@ -15,7 +15,9 @@ import {
 import {
   CHAT_UPDATE,
   type ChatTurn,
+  type LaterOutcome,
   MESSAGES_QUERY,
+  OUTCOME_QUERY,
   REVIEW_UPDATE,
   type ReviewTurn,
   THREAD_WORKFLOW,
@@ -31,6 +33,8 @@ type ThreadWorkflow = (input: ThreadInput) => Promise<void>;
 export type Turn =
   | { kind: 'done'; outcome: TurnOutcome }
   | { kind: 'refused'; error: string; text: string }
+  /** It was taken before, and the thread has gone on since: there is no outcome of it to give any more. */
+  | { kind: 'superseded' }
   | { kind: 'busy' }
   | { kind: 'unknown_thread' };
 
@@ -122,9 +126,9 @@ export function createThreads({ address, namespace, taskQueue, log }: ThreadsOpt
     }
   }
 
-  async function query<T>(workflowId: string, name: string): Promise<T | null> {
+  async function query<T>(workflowId: string, name: string, ...args: string[]): Promise<T | null> {
     try {
-      return await within(() => client.workflow.getHandle(workflowId).query<T>(name));
+      return await within(() => client.workflow.getHandle(workflowId).query<T, string[]>(name, ...args));
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return null;
       // The thread was begun and its first message has not come to the worker yet.
@@ -158,7 +162,11 @@ export function createThreads({ address, namespace, taskQueue, log }: ThreadsOpt
       ),
     async outcome(workflowId, updateId) {
       const taken = await turn(async () => client.workflow.getHandle(workflowId).getUpdateHandle(updateId));
-      return taken.kind === 'unknown_thread' ? null : taken;
+      if (taken.kind !== 'unknown_thread') return taken;
+      // The engine knows the Updates of the current run, the thread those of earlier ones.
+      const outcome = await query<LaterOutcome>(workflowId, OUTCOME_QUERY, updateId);
+      if (outcome === null || outcome.kind === 'superseded') return outcome;
+      return { kind: 'done', outcome };
     },
     view: (workflowId) => query<ThreadView>(workflowId, VIEW_QUERY),
     messages: (workflowId) => query<ThreadMessage[]>(workflowId, MESSAGES_QUERY),

@@ -1,4 +1,5 @@
 import { SKIP_AUTH_TENANT, SKIP_AUTH_USER } from '@plangate/http';
+import { connectRedis } from '@plangate/redis';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until } from '../../../test/support/until.ts';
@@ -184,6 +185,61 @@ test('messages that come at once, over runs that follow each other, are each ans
   );
 }, 120_000);
 
+test('P89 H07 a key whose answer was lost finds it in the next run too, and answers no later review', async () => {
+  const key = 'lost-at-the-end-of-a-run';
+  rig.llm.on('first of three', ['Hello.', notes(41), notes(42), notes(43)]);
+  const { id } = await rig.chat('first of three').then(({ body }) => ({ id: body.thread_id as string }));
+  await rig.chat('the second', id);
+  const runBefore = await runOf(id);
+  rig.tool.on(41, never);
+  const body = { thread_id: id, decisions: [APPROVE] };
+  const send = () => rig.post('/hitl/review', body, { 'Idempotency-Key': key });
+  const lost = send().catch(() => 'gone');
+  await until(() => called(41).length === 1);
+  await rig.stack.apps.approvalAgent.kill();
+  expect(await lost).toBe('gone');
+  await forgetAnswers();
+  await rig.stack.apps.approvalAgent.restart();
+  await until(async () => (await runOf(id)) !== runBefore, 60_000);
+
+  const found = await send();
+  expect(found.body.pending_review?.action_requests[0].args).toEqual({ n: 42 });
+  expect(called(42)).toEqual([]);
+
+  // Later the answer is nobody's any more: then it is refused, and not done again.
+  expect((await rig.review(id, [APPROVE])).body.pending_review.action_requests[0].args).toEqual({ n: 43 });
+  await forgetAnswers();
+  expect(await send()).toMatchObject({ status: 412, body: { detail: 'Review ini sudah tidak berlaku' } });
+  expect(called(41, 42, 43)).toEqual([41, 42]);
+}, 120_000);
+
+test('P89 a chat whose answer was lost is not said twice, in the next run neither', async () => {
+  const key = 'lost-chat';
+  let asked = 0;
+  rig.llm.on('lost 0', async (_messages, turn) => {
+    if (turn === 2) asked += 1;
+    return turn === 2 && asked === 1 ? await never() : `answer ${turn}`;
+  });
+  const id = 'lost-chat';
+  for (const n of [0, 1]) expect((await rig.chat(`lost ${n}`, id)).body.answer).toBe(`answer ${n}`);
+  const runBefore = await runOf(id);
+  const body = { message: 'lost 2', thread_id: id };
+  const send = () => rig.post('/hitl/chat', body, { 'Idempotency-Key': key });
+  const lost = send().catch(() => 'gone');
+  await until(() => asked === 1);
+  await rig.stack.apps.approvalAgent.kill();
+  expect(await lost).toBe('gone');
+  await forgetAnswers();
+  await rig.stack.apps.approvalAgent.restart();
+  await until(async () => (await runOf(id)) !== runBefore, 60_000);
+
+  expect((await send()).body.answer).toBe('answer 2');
+  expect((await rig.chat('lost 3', id)).body.answer).toBe('answer 3');
+  await forgetAnswers();
+  expect(await send()).toMatchObject({ status: 409, body: { detail: 'Percakapan ini sudah berlanjut' } });
+  expect((await rig.messages(id)).filter(({ role }) => role === 'user')).toHaveLength(4);
+}, 120_000);
+
 test('H09 a refusal leaves no event in the history', async () => {
   rig.llm.on('history', [notes(31), 'Done.']);
   const { id } = await rig.waiting('history');
@@ -196,6 +252,15 @@ test('H09 a refusal leaves no event in the history', async () => {
   expect(await historyLength(id)).toBe(before);
   expect((await rig.review(id, [APPROVE])).body.answer).toBe('Done.');
 }, 60_000);
+
+/** As if their time were over: what stands under Idempotency-Keys, but for what a first attempt was named. */
+async function forgetAnswers(): Promise<void> {
+  const redis = connectRedis(rig.stack.redis.url);
+  await until(() => redis.status === 'ready');
+  const keys = (await redis.keys('idem:*')).filter((key) => !key.endsWith(':reserved'));
+  if (keys.length > 0) await redis.del(keys);
+  redis.disconnect();
+}
 
 function workflowOf(threadId: string): WorkflowHandle {
   const owner = { user: SKIP_AUTH_USER, tenant: SKIP_AUTH_TENANT };

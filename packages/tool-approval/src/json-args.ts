@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@plangate/contracts/json';
+import { isJsonObject, isTooDeep, JSON_DEPTH_LIMIT, type JsonObject } from '@plangate/contracts/json';
 
 export type ReadArguments = { ok: true; args: JsonObject } | { ok: false; raw: string; problem: string };
 
@@ -29,12 +29,22 @@ export function canonicalJson(value: unknown): string {
 }
 
 function parse(raw: string): ReadArguments {
+  const refused = (problem: string): ReadArguments => ({ ok: false, raw, problem });
   try {
     const args: unknown = JSON.parse(raw);
-    return isJsonObject(args) ? { ok: true, args } : { ok: false, raw, problem: 'Expected an object' };
+    if (!isJsonObject(args)) return refused('Expected an object');
+    // What walks or copies a value is recursive, and workflow code that runs out of stack is tried again for ever.
+    if (isTooDeep(args)) return refused(`Nested deeper than ${JSON_DEPTH_LIMIT} levels`);
+    // 1e400 is read as Infinity and written as null.
+    return hasInfinity(args) ? refused('A number is out of range') : { ok: true, args };
   } catch {
-    return { ok: false, raw, problem: 'Not valid JSON' };
+    return refused('Not valid JSON');
   }
+}
+
+function hasInfinity(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value);
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasInfinity);
 }
 
 function textOf(value: unknown): string | undefined {

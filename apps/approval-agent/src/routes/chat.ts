@@ -22,10 +22,11 @@ export function chatRoute(parts: AgentParts) {
     const reply = await answerTurn(parts, req, {
       asked: 'chat',
       newThreadId: () => threadId ?? newThreadId(),
-      run: (id, updateId) => {
+      run: async (id, updateId, again) => {
         const workflowId = threadWorkflowId(owner, id);
         noteWorkflow(req, workflowId);
-        return threads.chat(workflowId, { message, limits }, updateId);
+        const done = again ? await threads.outcome(workflowId, updateId) : null;
+        return done ?? threads.chat(workflowId, { message, limits }, updateId);
       },
     });
     sendReply(res, reply);

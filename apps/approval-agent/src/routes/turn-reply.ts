@@ -1,6 +1,6 @@
 import type { HitlAnswer } from '@plangate/contracts';
 import type { KeptReply } from '@plangate/http';
-import type { PendingReview } from '@plangate/tool-approval';
+import { type PendingReview, StaleReviewError } from '@plangate/tool-approval';
 import { DetailError, unavailable } from '../errors.ts';
 import type { ModelFault, TurnOutcome } from '../thread-contract.ts';
 import type { Turn } from '../threads.ts';
@@ -12,6 +12,9 @@ const NOTHING_PENDING = 'Tidak ada aksi yang menunggu persetujuan di percakapan 
 export function runningError(asked: keyof typeof RUNNING): DetailError {
   return new DetailError(409, RUNNING[asked]);
 }
+
+/** The text of a chat that was done, and is not done again, once nobody knows its answer any more. */
+const GONE_ON = 'Percakapan ini sudah berlanjut';
 
 export function nothingPending(): DetailError {
   return new DetailError(400, NOTHING_PENDING);
@@ -28,6 +31,10 @@ export function replyOf(turn: Turn, asked: 'chat' | 'review', threadId: string):
   switch (turn.kind) {
     case 'busy':
       throw runningError(asked);
+    case 'superseded':
+      throw asked === 'chat'
+        ? new DetailError(409, GONE_ON)
+        : new DetailError(412, new StaleReviewError().message);
     case 'unknown_thread':
       throw nothingPending();
     case 'refused':

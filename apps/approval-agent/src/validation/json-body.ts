@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http';
+import { isTooDeep, JSON_DEPTH_LIMIT } from '@plangate/contracts';
 import { BODY_LIMIT_BYTES, readBody } from '@plangate/http';
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
 import { DetailError } from '../errors.ts';
 
-/** Deeper JSON serves nobody and overflows the stack of what walks it later. */
-const MAX_DEPTH = 100;
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
 /**
@@ -26,7 +25,7 @@ export async function readJson(req: IncomingMessage): Promise<unknown> {
   } catch {
     throw invalidJson(...faultOf(text));
   }
-  if (isTooDeep(value, 1)) throw invalidJson(0, 'Nested deeper than 100 levels');
+  if (isTooDeep(value)) throw invalidJson(0, `Nested deeper than ${JSON_DEPTH_LIMIT} levels`);
   return value;
 }
 
@@ -73,9 +72,4 @@ function faultOf(text: string): [position: number, reason: string] {
   return first
     ? [first.offset, REASONS[printParseErrorCode(first.error)] ?? 'Expecting value']
     : [0, 'Expecting value'];
-}
-
-function isTooDeep(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return depth > MAX_DEPTH || Object.values(value).some((member) => isTooDeep(member, depth + 1));
 }

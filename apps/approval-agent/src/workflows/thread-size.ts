@@ -1,8 +1,10 @@
 import { utf8Bytes } from '@plangate/contracts/text';
 import { type CallResult, DomainError, ModelReplyError, type ThreadState } from '@plangate/tool-approval';
 
-/** Longest thread in bytes of its JSON: it travels to the model with every call, and to the next run. */
+/** Longest thread in bytes of its JSON: it travels to the model with every call, and with its review to the next run. */
 const THREAD_LIMIT_BYTES = 1024 * 1024;
+/** Longest reply of a model in bytes of its JSON: with a review's copy of it a thread stays within one payload of Temporal. */
+const REPLY_LIMIT_BYTES = 512 * 1024;
 
 /** The thread has no room for what was sent; nothing has changed. */
 export class ThreadFullError extends DomainError {
@@ -12,14 +14,15 @@ export class ThreadFullError extends DomainError {
   }
 }
 
-/** @throws {ThreadFullError} where a person's words would make the thread too long */
-export function requireRoom(state: ThreadState, more: unknown): void {
-  if (!hasRoom(state, more)) throw new ThreadFullError();
+/** @throws {ThreadFullError} where a person's words would make the thread too long; without any it never is */
+export function requireRoom(state: ThreadState, words: readonly unknown[]): void {
+  if (words.length > 0 && !hasRoom(state, words)) throw new ThreadFullError();
 }
 
 /** @throws {ModelReplyError} where a model's words would */
 export function requireRoomForReply(state: ThreadState, reply: unknown): void {
-  if (!hasRoom(state, reply)) throw new ModelReplyError('the reply makes the thread too long');
+  const fits = bytesOf(reply) <= REPLY_LIMIT_BYTES && hasRoom(state, reply);
+  if (!fits) throw new ModelReplyError('the reply makes the thread too long');
 }
 
 /** The result of a call, or, where the thread has no room for it, that it was left out; the call has run all the same. */
@@ -29,6 +32,11 @@ export function fittingResult(state: ThreadState, tool: string, result: CallResu
   return { ...result, content, status: 'error' };
 }
 
+/** The review's copy of what waits is not counted: it goes with the answer, which must never find the thread full. */
 function hasRoom(state: ThreadState, more: unknown): boolean {
-  return utf8Bytes(JSON.stringify(state)) + utf8Bytes(JSON.stringify(more)) <= THREAD_LIMIT_BYTES;
+  return bytesOf({ ...state, review: null }) + bytesOf(more) <= THREAD_LIMIT_BYTES;
+}
+
+function bytesOf(value: unknown): number {
+  return utf8Bytes(JSON.stringify(value));
 }

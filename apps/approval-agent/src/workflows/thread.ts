@@ -4,8 +4,11 @@ import {
   checkMessage,
   claimCall,
   ModelReplyError,
+  type NextStep,
   newThread,
   nextStep,
+  REJECTED_BY_USER_MESSAGE,
+  type ReadDecision,
   receiveMessage,
   receiveReply,
   recordInterruption,
@@ -14,10 +17,21 @@ import {
   type ThreadState,
   TurnRunningError,
 } from '@plangate/tool-approval';
-import { log, uuid4, workflowInfo } from '@temporalio/workflow';
-import type { ChatTurn, ReviewTurn, ThreadView, TurnLimits, TurnOutcome } from '../thread-contract.ts';
+import { currentUpdateInfo, log, uuid4, workflowInfo } from '@temporalio/workflow';
+import type {
+  ChatTurn,
+  LaterOutcome,
+  ReviewTurn,
+  ThreadInput,
+  ThreadView,
+  TurnLimits,
+  TurnOutcome,
+} from '../thread-contract.ts';
 import { askModel, modelFaultOf, runTool } from './activities.ts';
 import { fittingResult, requireRoom, requireRoomForReply } from './thread-size.ts';
+
+/** So many of the newest turns are known by their ids to the next run. */
+const KNOWN_TURNS = 100;
 
 /**
  * A conversation and the one turn that may run in it: the core's steps, each of which is an activity. What the
@@ -28,13 +42,16 @@ export class Thread {
   #running = false;
   #turns = 0;
   #turnsPerRun = Number.POSITIVE_INFINITY;
+  #turnIds: string[];
 
-  constructor(state: ThreadState = newThread()) {
+  constructor({ state = newThread(), turnIds = [] }: ThreadInput) {
     this.#state = state;
+    this.#turnIds = turnIds;
   }
 
-  get state(): ThreadState {
-    return this.#state;
+  /** What the next run begins with. */
+  get left(): ThreadInput {
+    return { state: this.#state, turnIds: this.#turnIds };
   }
 
   get messages(): ThreadMessage[] {
@@ -48,6 +65,14 @@ export class Thread {
     return { running: false, answer: step.do === 'end' ? step.answer : null, review };
   }
 
+  /** What came of the turn of this Update, in an earlier run too; null where it has none that is known. */
+  outcomeOf(turnId: string): LaterOutcome | null {
+    const place = this.#turnIds.indexOf(turnId);
+    if (place < 0) return null;
+    const isLast = place === this.#turnIds.length - 1 && !this.#running;
+    return (isLast ? outcomeAt(nextStep(this.#state)) : null) ?? { kind: 'superseded' };
+  }
+
   /** True where this run has taken its share of turns, or the engine finds its history long. */
   get isWorn(): boolean {
     return !this.#running && (this.#turns >= this.#turnsPerRun || workflowInfo().continueAsNewSuggested);
@@ -58,7 +83,7 @@ export class Thread {
     checkMessage(newThread(), message);
     if (this.#running) throw new TurnRunningError('chat');
     checkMessage(this.#state, message);
-    requireRoom(this.#state, message);
+    requireRoom(this.#state, [message]);
   }
 
   async chat({ message, limits }: ChatTurn): Promise<TurnOutcome> {
@@ -74,10 +99,7 @@ export class Thread {
   checkReview({ decisions, reviewId }: ReviewTurn): void {
     if (this.#running) throw new TurnRunningError('review');
     const read = checkDecisions(this.#state, decisions, reviewId);
-    requireRoom(
-      this.#state,
-      read.flatMap((decision) => (decision.type === 'edit' ? [decision.action] : [])),
-    );
+    requireRoom(this.#state, read.flatMap(wordsOf));
   }
 
   async review({ decisions, reviewId, limits }: ReviewTurn): Promise<TurnOutcome> {
@@ -93,24 +115,31 @@ export class Thread {
     this.#turnsPerRun = limits.turnsPerRun;
     try {
       this.#state = begin();
-      return await this.#drive(limits);
+      const outcome = await this.#drive(limits);
+      // A turn without a word of the model may be done again.
+      if (outcome.kind !== 'model_failed') this.#note(currentUpdateInfo()?.id);
+      return outcome;
     } finally {
       this.#running = false;
     }
+  }
+
+  #note(turnId: string | undefined): void {
+    if (turnId !== undefined) this.#turnIds = [...this.#turnIds, turnId].slice(-KNOWN_TURNS);
   }
 
   /** Look, do, put the outcome into the state; until the turn is over or a person is asked. */
   async #drive(limits: TurnLimits): Promise<TurnOutcome> {
     for (;;) {
       const step = nextStep(this.#state);
+      const outcome = outcomeAt(step);
+      if (outcome) return outcome;
       switch (step.do) {
         case 'call_model': {
           const failed = await this.#callModel();
           if (failed) return failed;
           break;
         }
-        case 'ask_person':
-          return { kind: 'review', review: step.review };
         case 'run_call': {
           const { index, order } = step;
           this.#state = claimCall(this.#state, index);
@@ -124,10 +153,6 @@ export class Thread {
         case 'settle_interrupted':
           this.#state = recordInterruption(this.#state, step.index);
           break;
-        case 'end':
-          return step.failed === null
-            ? { kind: 'answer', answer: step.answer ?? '' }
-            : { kind: 'tool_failed', tool: step.failed };
       }
     }
   }
@@ -148,4 +173,20 @@ export class Thread {
       return { kind: 'model_failed', reason };
     }
   }
+}
+
+/** What a person has written into a decision. */
+function wordsOf(decision: ReadDecision): unknown[] {
+  if (decision.type === 'edit') return [decision.action];
+  const isOwn = decision.type === 'reject' && decision.reason !== REJECTED_BY_USER_MESSAGE;
+  return isOwn ? [decision.reason] : [];
+}
+
+/** How a turn ends at this step; null where it goes on. */
+function outcomeAt(step: NextStep): TurnOutcome | null {
+  if (step.do === 'ask_person') return { kind: 'review', review: step.review };
+  if (step.do !== 'end') return null;
+  return step.failed === null
+    ? { kind: 'answer', answer: step.answer ?? '' }
+    : { kind: 'tool_failed', tool: step.failed };
 }

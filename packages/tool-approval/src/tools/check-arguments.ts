@@ -13,6 +13,15 @@ export type ArgumentCheck = (args: JsonObject) => Promise<ArgumentFault[]>;
  * that a schema from the settings cannot become code, and the check runs where `new Function` is forbidden.
  */
 export function argumentCheck(tool: Tool): ArgumentCheck {
+  const check = checkOf(tool);
+  return async (args) => {
+    // The validator cannot say where it is in a value with such a name, and throws.
+    const faults = illFormedNames(args).map((name) => ({ path: name.toWellFormed(), problem: UNRECOGNIZED }));
+    return faults.length > 0 ? faults : check(args);
+  };
+}
+
+function checkOf(tool: Tool): ArgumentCheck {
   const validator = new Validator(
     closedSchema(jsonSchemaOf(tool.parameters)) as ConstructorParameters<typeof Validator>[0],
     '2020-12',
@@ -36,6 +45,14 @@ export function jsonSchemaOf(parameters: Tool['parameters']): JsonObject {
   return isCheckingSchema(parameters)
     ? (parameters['~standard'].jsonSchema.input({ target: 'draft-2020-12' }) as JsonObject)
     : parameters;
+}
+
+function illFormedNames(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) => [
+    ...(name.isWellFormed() ? [] : [name]),
+    ...illFormedNames(member),
+  ]);
 }
 
 const UNRECOGNIZED = 'Unrecognized field';
