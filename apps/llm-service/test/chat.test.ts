@@ -111,10 +111,12 @@ describe.each<Kind>(['openai', 'openai-compatible'])('a provider of kind %s', (k
         tool_calls: [
           { id: 'c1', name: 'send_email', args: '{"to":"a@example.com","subject":"s","body":"at 11"}' },
           { id: 'c2', name: 'send_email', args: '{"to":' },
+          { id: 'c3', name: 'send_email', args: `{"to":${'['.repeat(30_000)}${']'.repeat(30_000)}}` },
         ],
       },
       { role: 'tool', tool_call_id: 'c1', name: 'send_email', content: 'Sent.' },
       { role: 'tool', tool_call_id: 'c2', name: 'send_email', content: 'Error: not JSON.', status: 'error' },
+      { role: 'tool', tool_call_id: 'c3', name: 'send_email', content: 'Error: too deep.', status: 'error' },
     ]);
     expect(body).toMatchObject({ content: 'Done.', tool_calls: [] });
     const sent = provider.calls[0]!.body as unknown as Record<string, unknown>;
@@ -141,10 +143,12 @@ describe.each<Kind>(['openai', 'openai-compatible'])('a provider of kind %s', (k
             },
           },
           { id: 'c2', type: 'function', function: { name: 'send_email', arguments: '{}' } },
+          { id: 'c3', type: 'function', function: { name: 'send_email', arguments: '{}' } },
         ],
       }),
       { role: 'tool', tool_call_id: 'c1', content: 'Sent.' },
       { role: 'tool', tool_call_id: 'c2', content: 'Error: not JSON.' },
+      { role: 'tool', tool_call_id: 'c3', content: 'Error: too deep.' },
     ]);
   });
 

@@ -5,6 +5,7 @@ import {
   type ChatToolCall,
   cleanText,
   isBlank,
+  isTooDeep,
   MODEL_TEXT_LIMIT_BYTES,
   type ModelUsage,
   TOOL_ARGS_LIMIT_BYTES,
@@ -137,7 +138,9 @@ function toModelMessage(message: ChatMessage): ModelMessage[] {
 function readArgs(text: string): JSONValue {
   try {
     const value: JSONValue = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+    return typeof value === 'object' && value !== null && !Array.isArray(value) && !isTooDeep(value)
+      ? value
+      : {};
   } catch {
     return {};
   }
