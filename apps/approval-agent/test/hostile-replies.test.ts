@@ -44,6 +44,33 @@ describe('P77 a thread goes on after', () => {
   });
 });
 
+test('an edit with a number that no JSON value can hold is 422, and the review stays', async () => {
+  rig.llm.on('huge edit', [{ calls: [{ name: 'note', args: { n: 3 } }] }, 'Done.']);
+  const { id } = await rig.waiting('huge edit');
+  const edit = '{"type":"edit","edited_action":{"name":"note","args":{"n":[1,-1e400]}}}';
+  expect(await rig.post('/hitl/review', `{"thread_id":"${id}","decisions":[${edit}]}`)).toMatchObject({
+    status: 422,
+    body: {
+      detail: [
+        {
+          type: 'finite_number',
+          loc: ['body', 'decisions', 0, 'edited_action', 'args', 'n', 1],
+          msg: 'Input should be a finite number',
+          input: null,
+        },
+      ],
+    },
+  });
+  expect((await rig.review(id, [APPROVE])).body.answer).toBe('Done.');
+});
+
+test('a message of which nothing is left once it is cleaned is blank', async () => {
+  expect(await rig.chat('\u0000\u200b')).toMatchObject({
+    status: 400,
+    body: { detail: 'Message tidak boleh kosong' },
+  });
+});
+
 test('P38 a review can be answered however full its thread is', async () => {
   const message = 'a'.repeat(60 * 1024);
   const mail = { to: 'full@example.com', subject: 's', body: 'b'.repeat(60 * 1024) };

@@ -80,16 +80,21 @@ describe('send_email without a mail server', () => {
     expect(raw.split('\r\n').every((line) => line.length <= 998 && /^[\x20-\x7e\t]*$/.test(line))).toBe(true);
   });
 
-  test.each([
-    ['subject', { ...MAIL, subject: 'Hi\r\nBcc: eve@example.com' }],
-    ['to', { ...MAIL, to: 'alice@example.com\r\nBcc: eve@example.com' }],
-  ])('a line break in %s makes no header', async (name, args) => {
-    await tool().run(args, call(`break-${name}`));
-    const mail = await read(`break-${name}`);
+  test('a line break in subject makes no header', async () => {
+    await tool().run({ ...MAIL, subject: 'Hi\r\nBcc: eve@example.com' }, call('break'));
+    const mail = await read('break');
     expect(mail.headers.has('bcc')).toBe(false);
   });
 
-  test.each(['nobody', 'alice@', '', 'a@b, nobody'])('%j is no recipient: nothing is written', async (to) => {
+  // The last two are groups, whose only member is Eve.
+  test.each([
+    'nobody',
+    'alice@',
+    '',
+    'a@b, nobody',
+    'alice@example.com\r\nBcc: eve@example.com',
+    'alice@example.com: eve@example.com;',
+  ])('%j is no recipient: nothing is written', async (to) => {
     const before = await readdir(outbox());
     await expect(tool().run({ ...MAIL, to }, call('none'))).rejects.toThrow('a recipient is no address');
     expect(await readdir(outbox())).toEqual(before);

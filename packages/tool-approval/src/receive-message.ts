@@ -16,7 +16,7 @@ export function checkMessage(state: ThreadState, message: unknown): asserts mess
 
 /** @throws {EmptyMessageError} where nothing visible is said */
 export function requireText(message: unknown): asserts message is string {
-  if (typeof message !== 'string' || isBlank(message)) throw new EmptyMessageError();
+  if (typeof message !== 'string' || isBlank(cleanText(message))) throw new EmptyMessageError();
 }
 
 /**

@@ -66,9 +66,12 @@ function plain(mail: Mail) {
   return { ...mail, disableFileAccess: true, disableUrlAccess: true };
 }
 
+/** Plain lists only: a group, or a line that looks like a further header, would hide who gets the message. */
 function checkRecipients(to: string): void {
-  const parsed = addressParser(to, { flatten: true });
-  if (parsed.length === 0 || parsed.some(({ address }) => !/^[^\s@]+@[^\s@]+$/.test(address))) {
+  const parsed = addressParser(to);
+  const isAddress = (entry: (typeof parsed)[number]) =>
+    !('group' in entry) && /^[^\s@]+@[^\s@]+$/.test(entry.address ?? '');
+  if (parsed.length === 0 || /\p{Cc}/u.test(to) || !parsed.every(isAddress)) {
     throw new Error('a recipient is no address');
   }
 }

@@ -78,8 +78,21 @@ export class BodyWalk {
   /** A required field that is an object of any content. */
   dictionary(fields: Fields, name: string, at: Path): void {
     const value = this.#field(fields, name, at, true);
-    if (value === ABSENT || (typeof value === 'object' && value !== null && !Array.isArray(value))) return;
-    this.#add('dict_type', [...at, name], 'Input should be a valid dictionary', value);
+    if (value === ABSENT) return;
+    const loc = [...at, name];
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) this.#finite(value, loc);
+    else this.#add('dict_type', loc, 'Input should be a valid dictionary', value);
+  }
+
+  /** JSON can write numbers that nothing here can hold; they would be handed on as null. */
+  #finite(value: unknown, loc: Path): void {
+    if (typeof value === 'number' && !Number.isFinite(value)) {
+      this.#add('finite_number', loc, 'Input should be a finite number', null);
+    }
+    if (typeof value !== 'object' || value === null) return;
+    for (const [name, member] of Object.entries(value)) {
+      this.#finite(member, [...loc, Array.isArray(value) ? Number(name) : name]);
+    }
   }
 
   /** `ABSENT` where there is nothing to look at: not there, or null where it may be. */
