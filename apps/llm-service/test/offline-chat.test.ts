@@ -169,9 +169,13 @@ describe('what it says', () => {
     expect(await chat([asked])).toEqual(await chat([asked]));
   });
 
-  test('a long sentence of its own words ends soon', async () => {
+  test.each([
+    'email a@b.co that weather in and then create ticket title '.repeat(1_200),
+    // A wish, and no end of leading on to another one.
+    `email a@b.co hello${' and'.repeat(16_000)} !x`,
+  ])('a long sentence of its own words ends soon (%#)', async (sentence) => {
     const started = performance.now();
-    await chat([user('email a@b.co that weather in and then create ticket title '.repeat(1_200))]);
+    await chat([user(sentence)]);
     expect(performance.now() - started).toBeLessThan(5_000);
   });
 });

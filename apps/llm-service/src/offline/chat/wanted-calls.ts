@@ -4,8 +4,7 @@ import { namedToolRule } from './named-tool.ts';
 import type { Missing, Rule, WantedCall } from './rule.ts';
 import { weatherRule } from './weather.ts';
 
-const CONNECTORS =
-  /[\s,.;:!?…]*(?:\b(?:and|then|also|please|plus|dan|lalu|kemudian|serta|juga|tolong)\b[\s,.;:!?…]*)*$/i;
+const CONNECTOR = /^(?:and|then|also|please|plus|dan|lalu|kemudian|serta|juga|tolong)?$/i;
 
 /** The calls that a plain sentence wants, in its order; several wishes may stand in one sentence. */
 export function wantedCalls(
@@ -44,8 +43,16 @@ function clauses(
   return chosen.map(({ rule, start, to }, at) => ({
     rule,
     start,
-    said: text.slice(to, chosen[at + 1]?.from ?? text.length).replace(CONNECTORS, ''),
+    said: withoutConnectors(text.slice(to, chosen[at + 1]?.from ?? text.length)),
   }));
+}
+
+/** Without the words and signs at its end that only lead on to the next wish. */
+function withoutConnectors(text: string): string {
+  // Words and, at the odd places, what stands between them.
+  const parts = text.split(/([\s,.;:!?…]+)/);
+  const end = parts.findLastIndex((part, place) => place % 2 === 0 && !CONNECTOR.test(part));
+  return parts.slice(0, end + 1).join('');
 }
 
 function isEmailTool({ name, parameters }: ToolSchema): boolean {
