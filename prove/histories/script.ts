@@ -46,7 +46,7 @@ export interface Script {
 /** Gateways side by side over one Redis. */
 export const GATEWAYS = 2;
 /** A break is felt by all histories that are played at the same time, so few have one of their own. */
-const BREAK_CHANCE = 0.025;
+const BREAK_CHANCE = 0.01;
 
 /** Whether a decision comes to its end: acted upon by the workflow, or known to be too late for its run. */
 export function isTold({ engine, settlesAfter }: Script): boolean {
