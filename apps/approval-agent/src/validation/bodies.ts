@@ -3,7 +3,7 @@ import { DetailError } from '../errors.ts';
 import { BodyWalk, type Fields, type Path } from './walk.ts';
 
 /** Longest `thread_id` in characters. */
-export const THREAD_ID_LIMIT = 256;
+const THREAD_ID_LIMIT = 256;
 const BODY: Path = ['body'];
 
 export interface ChatBody {
