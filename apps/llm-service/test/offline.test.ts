@@ -5,6 +5,7 @@ import { offlineAgent } from '../src/offline/agent.ts';
 import { changesIn } from '../src/offline/changes.ts';
 import { languageOf } from '../src/offline/language.ts';
 import { FIRST_PLAN } from './app.ts';
+import { cpuMilliseconds } from './cpu-time.ts';
 
 const root = new URL('./fixtures/', import.meta.url).pathname;
 const EN = 'How do these libraries handle retries, locks and time-outs?';
@@ -197,10 +198,11 @@ describe('a revision', () => {
   ])('the longest feedback on the longest plan costs little: %s', async (_name, piece, gap) => {
     const feedback = piece.repeat(Math.floor(10_000 / Buffer.byteLength(piece)));
     const plan = `1. ${piece.repeat(Math.floor(30_000 / Buffer.byteLength(piece)))}${gap}`;
-    const started = performance.now();
-    await after(EN, plan, feedback);
-    await after(EN, plan, `add locks. ${feedback}`).catch(() => undefined);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    const cost = await cpuMilliseconds(async () => {
+      await after(EN, plan, feedback);
+      await after(EN, plan, `add locks. ${feedback}`).catch(() => undefined);
+    });
+    expect(cost).toBeLessThan(5_000);
   });
 
   test('a plan never loses its last area', async () => {
