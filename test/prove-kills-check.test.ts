@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import type { AuditEntry, ReviewBody, TaskBody, WorkflowEvent } from '@plangate/contracts';
 import { expect, it } from 'vitest';
 import { type AuditHead, chainEntry, NO_ENTRY } from '../packages/review/src/audit.ts';
+import type { Aftermath } from '../prove/kills/aftermath.ts';
 import type { Action, Life } from '../prove/kills/life.ts';
-import { type Aftermath, verify } from '../prove/kills/verify.ts';
+import { verify } from '../prove/kills/verify.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
 const AT = '2026-01-15T10:30:00.000Z';

@@ -2,9 +2,10 @@ import type { WorkflowId } from '@plangate/contracts';
 import { reviewKeys } from '@plangate/review/redis';
 import { OPEN_TASKS } from '../../packages/tasks/src/redis/keys.ts';
 import { until } from '../../test/support/until.ts';
+import { type Aftermath, lookBack } from './aftermath.ts';
 import { type Killable, LOCK_SECONDS } from './killable.ts';
 import { type Life, pause } from './life.ts';
-import { type Aftermath, lookBack, verify } from './verify.ts';
+import { verify } from './verify.ts';
 import type { Kill } from './verify-runs.ts';
 
 /** What became of a life; `after` is null where no task came of its submission, or it never ended. */

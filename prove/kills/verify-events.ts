@@ -1,8 +1,8 @@
 import type { WorkflowEvent } from '@plangate/contracts';
 import { chainOf } from '../audit-chains.ts';
+import type { Aftermath } from './aftermath.ts';
 import { upTo } from './counting.ts';
 import type { Life } from './life.ts';
-import type { Aftermath } from './verify.ts';
 
 /** What each accepted step of a review announces, by its name in the audit. */
 const ANNOUNCES: Record<string, string[]> = {

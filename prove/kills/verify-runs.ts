@@ -1,6 +1,6 @@
+import type { Aftermath } from './aftermath.ts';
 import type { Part } from './killable.ts';
 import type { Call, Life } from './life.ts';
-import type { Aftermath } from './verify.ts';
 
 /** A part that was killed, and when it served again, in milliseconds since 1970. */
 export interface Kill {
