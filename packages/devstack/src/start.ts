@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import {
   chosenProvider,
   configFile,
+  ENVIRONMENT,
   loadSettings,
   OFFLINE,
   PROJECT_FOLDER,
@@ -116,6 +117,7 @@ async function prepare(settings: Settings): Promise<StackOptions> {
     taskQueue: temporal.task_queue,
     settingsFile: process.env['PLANGATE_CONFIG'] || undefined,
     env: {
+      ...accessSettings(),
       GATEWAY_HOST: gateway.host,
       GATEWAY_SKIP_AUTH: skipsAuth(settings, 'gateway') ? '1' : '0',
       GATEWAY_ALLOWED_ORIGINS: gateway.allowed_origins.join(','),
@@ -129,6 +131,17 @@ async function prepare(settings: Settings): Promise<StackOptions> {
     },
     onReady: (name, milliseconds, pid) => say(`  ${name} ready (${seconds(milliseconds)}, process ${pid})`),
   };
+}
+
+/** What the environment says of tokens and rate limits: the apps get no setting of this process by themselves. */
+function accessSettings(): Record<string, string> {
+  const names = ENVIRONMENT.filter(({ path: [section] }) => section === 'jwt' || section === 'rate_limits');
+  return Object.fromEntries(
+    names.flatMap(({ name }) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 }
 
 /**

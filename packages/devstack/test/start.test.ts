@@ -1,4 +1,5 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -85,6 +86,27 @@ test('the ready block names the provider, and the key that it waits for', async 
   expect(await started.ended).toBe(0);
 }, 90_000);
 
+test('what the environment says of tokens and rate limits reaches the apps', async () => {
+  const ports = await freePorts();
+  const token = {
+    JWT_SECRET: 'a secret of 32 bytes, or of more.',
+    JWT_ISSUER: 'issuer',
+    JWT_AUDIENCE: 'audience',
+  };
+  const started = start({ ...ports, ...token, GATEWAY_SKIP_AUTH: '0', RATE_LIMIT_MINUTE: '7' });
+  await eventually(() => started.output().includes('Plangate is ready'), 60_000);
+
+  const headers = { Authorization: `Bearer ${signed(token.JWT_SECRET)}`, 'Content-Type': 'application/json' };
+  const tasks = await fetch(`http://127.0.0.1:${ports.GATEWAY_PORT}/api/v1/tasks`, { headers });
+  expect(tasks.status).toBe(200);
+  expect(tasks.headers.get('X-RateLimit-Limit-Minute')).toBe('7');
+  const chat = { method: 'POST', headers, body: JSON.stringify({ message: 'hello' }) };
+  expect((await fetch(`http://127.0.0.1:${ports.APPROVAL_AGENT_PORT}/hitl/chat`, chat)).status).toBe(200);
+
+  started.process.kill('SIGTERM');
+  expect(await started.ended).toBe(0);
+}, 90_000);
+
 test('an app that crashes is named with its last lines, and everything stops with exit code 1', async () => {
   const env = await freePorts();
   const started = start(env);
@@ -120,6 +142,17 @@ test('a demo that cannot come to its report says why and ends with exit code 1',
   expect(await demo.ended).toBe(1);
   expect(demo.output()).toMatch(/The demo failed: the gateway wants an API key/);
 }, 90_000);
+
+/** A token of ada of acme for a minute (RFC 7519). */
+function signed(secret: string): string {
+  const exp = Math.floor(Date.now() / 1_000) + 60;
+  const claims = { sub: 'ada', tenant_id: 'acme', iss: 'issuer', aud: 'audience', exp };
+  const parts = [{ alg: 'HS256', typ: 'JWT' }, claims].map((part) =>
+    Buffer.from(JSON.stringify(part)).toString('base64url'),
+  );
+  const signature = createHmac('sha256', secret).update(parts.join('.')).digest('base64url');
+  return [...parts, signature].join('.');
+}
 
 /** Ports of its own for each app. */
 async function freePorts() {
