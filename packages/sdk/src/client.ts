@@ -61,7 +61,7 @@ export class Plangate {
 
 function readBaseUrl(given = 'http://localhost:8080'): string {
   if (/^https?:\/\//i.test(given) && URL.canParse(given)) return given.replace(/\/+$/, '');
-  throw new TypeError(`baseUrl is no address, such as http://localhost:8080: ${given}`);
+  throw new TypeError(`baseUrl is no address: "${given}"; one is http://localhost:8080`);
 }
 
 /** Header values are checked here, as `fetch` would show them in its error. */

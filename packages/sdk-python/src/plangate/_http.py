@@ -29,7 +29,7 @@ def credentials(api_key: Optional[str], bearer_token: Optional[str]) -> dict[str
 def address(base_url: str) -> str:
     """The address without a slash at its end."""
     if not re.match(r"https?://[^/]", base_url):
-        raise ValueError(f"base_url is no address, such as http://localhost:8080: {base_url!r}")
+        raise ValueError(f"base_url is no address: {base_url!r}; one is http://localhost:8080")
     return base_url.rstrip("/")
 
 
