@@ -126,7 +126,8 @@ test('readers at 1 byte/s cost a bounded buffer each, are broken off by a reset,
     const each = median / READERS / KIB;
     expect(samples.length).toBeGreaterThan(5);
     expect(each, `${each.toFixed(0)} KiB`).toBeLessThan(400);
-    expect(((await settled(gateway)) - before) / KIB).toBeLessThan(2_048);
+    // Memory is let go in its own time; it has to come back below the bound, or this wait fails.
+    await until(async () => ((await settled(gateway)) - before) / KIB < 2_048);
 
     // A reset is seen once what had arrived before it is read.
     for (const { hurry } of readers) hurry();

@@ -9,7 +9,7 @@ from plangate import Plangate
 
 @pytest.mark.parametrize("base_url", ["localhost:8080", "", "ftp://localhost", "http://"])
 def test_an_address_that_is_none_is_refused_with_an_example(base_url: str) -> None:
-    with pytest.raises(ValueError, match="such as http://localhost:8080"):
+    with pytest.raises(ValueError, match="one is http://localhost:8080"):
         Plangate(base_url)
 
 
