@@ -19,6 +19,25 @@ const Provider = z
   });
 export type ProviderSettings = z.infer<typeof Provider>;
 
+/** Asked in this order where `models.provider` is `auto`. A file that names providers has only its own. */
+const PROVIDERS: Record<string, ProviderSettings> = {
+  openai: {
+    kind: 'openai',
+    api_key_env: 'OPENAI_API_KEY',
+    tiers: { small: 'gpt-5-nano', medium: 'gpt-5-mini', large: 'gpt-5' },
+  },
+  anthropic: {
+    kind: 'anthropic',
+    api_key_env: 'ANTHROPIC_API_KEY',
+    tiers: { small: 'claude-haiku-4-5', medium: 'claude-sonnet-4-5', large: 'claude-opus-4-1' },
+  },
+  google: {
+    kind: 'google',
+    api_key_env: 'GOOGLE_GENERATIVE_AI_API_KEY',
+    tiers: { small: 'gemini-2.5-flash-lite', medium: 'gemini-2.5-flash', large: 'gemini-2.5-pro' },
+  },
+};
+
 /** Fewer bytes than the hash has are guessed too easily (RFC 7518 §3.2). */
 const SECRET_BYTES = 32;
 const claim = z.string().min(1);
@@ -127,7 +146,7 @@ export const Settings = z.strictObject({
     .strictObject({
       provider: z.string().min(1).default('auto'),
       timeout_seconds: z.number().min(0.1).default(60),
-      providers: z.record(z.string().regex(/^[a-z0-9-]+$/), Provider).default({}),
+      providers: z.record(z.string().regex(/^[a-z0-9-]+$/), Provider).default(PROVIDERS),
     })
     .prefault({}),
 });

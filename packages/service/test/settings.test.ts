@@ -3,7 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { configFile, loadSettings, loadStrategies, PROJECT_FOLDER, Settings } from '../src/index.ts';
+import {
+  chosenProvider,
+  configFile,
+  loadSettings,
+  loadStrategies,
+  PROJECT_FOLDER,
+  Settings,
+} from '../src/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plangate-settings-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -28,10 +35,25 @@ function faultOf(text: string, environment: NodeJS.ProcessEnv = {}): string {
 
 describe('settings', () => {
   it('the file that ships holds the defaults that the code has', () => {
-    const { models, ...shipped } = loadSettings({}, configFile('plangate.yaml'));
-    const { models: _, ...defaults } = Settings.parse({});
-    expect(shipped).toEqual(defaults);
-    expect(Object.keys(models.providers)).toEqual(['openai', 'anthropic', 'google']);
+    const shipped = loadSettings({}, configFile('plangate.yaml'));
+    expect(shipped).toEqual(Settings.parse({}));
+    expect(Object.keys(shipped.models.providers)).toEqual(['openai', 'anthropic', 'google']);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['documents', 'documents:\n  folders:\n    - path: documents\n'],
+    ['a model', 'models:\n  timeout_seconds: 30\n'],
+  ])('a file that holds only %s leaves the three providers as they are', (_, text) => {
+    const { models } = loadSettings({}, file(text));
+    expect(models.providers).toEqual(Settings.parse({}).models.providers);
+    expect(chosenProvider(models, { ANTHROPIC_API_KEY: 'key' })).toMatchObject({ name: 'anthropic' });
+  });
+
+  it('a file that names providers has only its own', () => {
+    const local =
+      'models:\n  providers:\n    local:\n      kind: openai-compatible\n      base_url: http://127.0.0.1:11434/v1\n      tiers: { small: a, medium: b, large: c }\n';
+    expect(Object.keys(loadSettings({}, file(local)).models.providers)).toEqual(['local']);
   });
 
   it('an empty file means all defaults', () => {
