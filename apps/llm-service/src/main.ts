@@ -24,7 +24,10 @@ await runService('llm-service', async (log) => {
   const corpus = openCorpus({
     root: PROJECT_FOLDER,
     folders: documents.folders,
-    log: ({ type, ...event }) => log[type === 'skipped' ? 'warn' : 'info'](event, `documents: ${type}`),
+    log: ({ type, ...event }) => {
+      if (type === 'empty') log.warn(event, 'a folder of documents is empty or missing');
+      else log[type === 'skipped' ? 'warn' : 'info'](event, `documents: ${type}`);
+    },
   });
   const agent = buildAgent({ models, environment: process.env, offline: offlineAgent(() => corpus) });
   const checks = {

@@ -6,9 +6,10 @@ export function openDocuments(settings: Settings, log: Logger): Promise<Corpus> 
   return openCorpus({
     root: PROJECT_FOLDER,
     folders: settings.documents.folders,
-    log: (event) => {
-      if (event.type === 'loaded') log.info(event, 'documents loaded');
-      else log.debug(event, 'documents');
+    log: ({ type, ...event }) => {
+      if (type === 'empty') log.warn(event, 'a folder of documents is empty or missing');
+      else if (type === 'loaded') log.info(event, 'documents loaded');
+      else log.debug({ type, ...event }, 'documents');
     },
   });
 }

@@ -1,19 +1,12 @@
 import { join } from 'node:path';
-import {
-  chosenProvider,
-  configFile,
-  ENVIRONMENT,
-  loadSettings,
-  OFFLINE,
-  PROJECT_FOLDER,
-  type Settings,
-} from '@plangate/service';
+import { configFile, ENVIRONMENT, loadSettings, PROJECT_FOLDER, type Settings } from '@plangate/service';
 import { runDemo } from './demo.ts';
 import { runApprovalDemo } from './demo-approval.ts';
 import { freePort, isPortFree, portTrouble } from './free-port.ts';
 import { checkRedis, checkTemporal } from './given-servers.ts';
 import { findRedis } from './install/redis.ts';
 import { findTemporal } from './install/temporal.ts';
+import { readyBlock } from './ready-block.ts';
 import { lockFolder } from './run-lock.ts';
 import type { Crash } from './server.ts';
 import { ALL_APPS, type Stack, type StackOptions, startStack } from './stack.ts';
@@ -45,7 +38,8 @@ async function main(args: string[]): Promise<number> {
     const crash = Promise.withResolvers<Crash>();
     const options = await prepare(settings);
     stack = await startStack({ ...options, folder, signal: stop, onCrash: crash.resolve });
-    say(readyBlock(stack, options, { folder, models: modelsLine(settings) }));
+    const skipAuth = options.env?.['GATEWAY_SKIP_AUTH'] === '1';
+    say(readyBlock(stack, { settings, folder, skipAuth, took: seconds(performance.now() - began) }));
     const ends = [aborted(stop).then(() => 0), crash.promise.then(reportCrash)];
     if (args.includes('--demo')) ends.push(demo(stack));
     return await Promise.race(ends);
@@ -182,51 +176,6 @@ async function preferredPort(port: number, name: string, variable: string): Prom
     `  port ${port} is taken, so Plangate starts a ${name} of its own on ${other} (${variable} would use another one)`,
   );
   return other;
-}
-
-function readyBlock(
-  stack: Stack,
-  options: StackOptions,
-  { folder, models }: { folder: string; models: string },
-): string {
-  const url = stack.gatewayUrl;
-  const open = options.env?.['GATEWAY_SKIP_AUTH'] === '1';
-  const key = open ? '' : ' -H "X-API-Key: $PLANGATE_API_KEY"';
-  const makeKey = `
-Make a key first and put it into PLANGATE_API_KEY:
-  REDIS_URL=${withoutPassword(stack.redis.url)} npm run keys -- create --user me --tenant mine
-`;
-  return `
-Plangate is ready (${seconds(performance.now() - began)}).
-
-  API         ${url}    ${open ? 'no credentials needed on this machine' : 'needs an API key'}
-  OpenAPI     ${url}/openapi.json
-  Approval    ${stack.approvalUrl}    tools that wait for a person: POST /hitl/chat, /hitl/review
-  Redis       ${withoutPassword(stack.redis.url)}
-  Temporal    ${stack.temporal.address}
-  Models      ${models}
-  Data, logs  ${folder}
-${open ? '' : makeKey}
-Try it:
-  curl -s ${url}/api/v1/tasks${key} -H 'Content-Type: application/json' \\
-    -d '{"query": "How do these libraries handle retries?", "context": {"require_review": true}}'
-  curl -s ${url}/api/v1/tasks/<task_id>/review${key}
-  curl -s ${stack.approvalUrl}/hitl/chat${key} -H 'Content-Type: application/json' \\
-    -d '{"message": "email alice@example.com that the meeting is at 10"}'
-
-Ctrl-C stops everything; the next start finds the open reviews again.
-`;
-}
-
-/** Which provider answers, and what keeps it from answering. */
-function modelsLine({ models }: Settings): string {
-  const { name, missingKey } = chosenProvider(models, process.env);
-  if (missingKey) return `${name}, but ${missingKey} is not set: plans will fail until it is`;
-  return name === OFFLINE ? 'offline: deterministic, without network, over the local documents' : name;
-}
-
-function withoutPassword(url: string): string {
-  return url.replace(/\/\/.*@/, '//***@');
 }
 
 function seconds(milliseconds: number): string {

@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -77,11 +77,21 @@ test('a taken port is named with the variable that changes it', async () => {
   expect(twice.output()).toMatch(/cannot both have port/);
 });
 
-test('the ready block names the provider, and the key that it waits for', async () => {
+test('the ready block names the provider with the key that it waits for, and a folder of documents that is missing', async () => {
   const ports = await freePorts();
-  const started = start({ ...ports, MODEL_PROVIDER: 'openai', OPENAI_API_KEY: '' });
+  const settings = join(data, 'own.yaml');
+  const missing = join(data, 'no-documents');
+  writeFileSync(settings, `documents:\n  folders:\n    - path: ${missing}\n`);
+  const env = { ...ports, PLANGATE_CONFIG: settings, MODEL_PROVIDER: 'openai', OPENAI_API_KEY: '' };
+  const started = start(env);
   await eventually(() => started.output().includes('Plangate is ready'), 60_000);
   expect(started.output()).toMatch(/Models +openai, but OPENAI_API_KEY is not set: plans will fail/);
+  expect(started.output()).toContain(`WARNING: there is no folder ${missing}`);
+  for (const app of ['llm-service', 'orchestrator']) {
+    const logged = () => readFileSync(join(data, 'logs', `${app}.log`), 'utf8');
+    await eventually(() => logged().includes('a folder of documents is empty or missing'), 10_000);
+    expect(logged()).toContain(`"folder":"${missing}","reason":"there is no such folder"`);
+  }
   started.process.kill('SIGTERM');
   expect(await started.ended).toBe(0);
 }, 90_000);

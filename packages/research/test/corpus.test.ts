@@ -2,7 +2,14 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Corpus, MAX_FILE_BYTES, nameOf, namesOf, openCorpus } from '../src/corpus/index.ts';
+import {
+  type Corpus,
+  type CorpusEvent,
+  MAX_FILE_BYTES,
+  nameOf,
+  namesOf,
+  openCorpus,
+} from '../src/corpus/index.ts';
 
 let root = '';
 let corpus: Corpus;
@@ -105,9 +112,32 @@ test('what cannot be read is skipped with its reason', () => {
     'docs/binary.txt': 'it is not text',
     'docs/huge.txt': 'it is larger than 10 MB',
     'docs/empty.md': 'it is empty',
-    missing: 'the folder cannot be read (ENOENT)',
+    missing: 'there is no such folder',
   });
   expect(reasons['docs/broken.pdf']).toMatch(/^it cannot be read/);
+});
+
+test('a folder that gives no document is told with its whole path and the reason', async () => {
+  const told: CorpusEvent[] = [];
+  const outside = join(tmpdir(), 'plangate-no-such-folder');
+  await openCorpus({
+    root,
+    folders: [
+      { path: 'docs', include: '*.md' },
+      { path: 'docs/', include: 'empty.md' },
+      { path: 'packages/own', include: '*.pdf' },
+      { path: outside, include: '*' },
+    ],
+    log: (event) => told.push(event),
+  });
+  expect(told.filter(({ type }) => type === 'empty')).toEqual([
+    {
+      type: 'empty',
+      folder: join(root, 'packages/own'),
+      reason: "no file in it could be used (include: '*.pdf')",
+    },
+    { type: 'empty', folder: outside, reason: 'there is no such folder' },
+  ]);
 });
 
 test('a code block and a table stand whole in one passage, and links leave their words', () => {

@@ -122,7 +122,8 @@ async function list(folder: string, walk: Walk): Promise<Dirent[]> {
     return await readdir(folder, { withFileTypes: true });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-    walk.skip(slashed(relative(walk.root, folder)), `the folder cannot be read (${code})`);
+    const reason = code === 'ENOENT' ? 'there is no such folder' : `the folder cannot be read (${code})`;
+    walk.skip(slashed(relative(walk.root, folder)), reason);
     return [];
   }
 }

@@ -1,3 +1,4 @@
+import { join, resolve, sep } from 'node:path';
 import type { Passage } from '@plangate/contracts';
 import pLimit from 'p-limit';
 import type { ScoredPassage, Source } from '../source.ts';
@@ -17,6 +18,8 @@ export type Skipped = { url: string; reason: string };
 
 export type CorpusEvent =
   | ({ type: 'skipped' } & Skipped)
+  /** A folder of the settings, by its absolute path, that gave no document, and why. */
+  | { type: 'empty'; folder: string; reason: string }
   | { type: 'progress'; read: number; files: number }
   | { type: 'loaded'; documents: number; passages: number; skipped: number; milliseconds: number };
 
@@ -72,6 +75,7 @@ export async function openCorpus({ root, folders, log = () => {} }: CorpusOption
     ),
   );
   const documents = loaded.filter((document) => document !== undefined);
+  for (const empty of emptyFolders({ root, folders }, documents, skipped)) log({ type: 'empty', ...empty });
   const corpus = await assemble(documents, skipped);
   const milliseconds = Math.round(performance.now() - started);
   log({
@@ -110,6 +114,20 @@ async function load(
     return undefined;
   }
   return { id: file.id, title, url: file.url, passages };
+}
+
+function emptyFolders(
+  { root, folders }: Pick<CorpusOptions, 'root' | 'folders'>,
+  documents: readonly CorpusDocument[],
+  skipped: readonly Skipped[],
+): { folder: string; reason: string }[] {
+  const paths = documents.map(({ url }) => resolve(root, url));
+  return folders.flatMap(({ path, include }) => {
+    const folder = resolve(root, path);
+    if (paths.some((document) => document.startsWith(join(folder, sep)))) return [];
+    const own = skipped.find(({ url }) => resolve(root, url) === folder);
+    return [{ folder, reason: own?.reason ?? `no file in it could be used (include: '${include}')` }];
+  });
 }
 
 /** A README may begin with a heading such as `Features`; then the package's name stands before it. */
