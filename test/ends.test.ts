@@ -389,13 +389,26 @@ describe('failure', () => {
     expect((await expectEnd(id, 'WORKFLOW_FAILED')).slice(-3)[0]).toBe('ERROR_OCCURRED');
   });
 
-  test('a provider without its key: FAILED at once, since asking again cannot help', async () => {
-    const id = await product.submit(newQuery(), REVIEWED, { provider_override: 'keyless' });
-    expect(await product.ended(id)).toMatchObject({
-      status: 'TASK_STATUS_FAILED',
-      error: 'failed to generate research plan',
-    });
-    expect(await product.types(id)).toContain('ERROR_OCCURRED');
+  test('a provider without its key: FAILED at once, and the reason names the provider and the variable', async () => {
+    const reason = "the model provider 'keyless' has no key: PLANGATE_KEY_THAT_NOBODY_SETS is not set";
+    const error = 'failed to generate research plan';
+    for (const context of [REVIEWED, { force_research: true }]) {
+      const id = await product.submit(newQuery(), context, { provider_override: 'keyless' });
+      expect(await product.ended(id)).toMatchObject({
+        status: 'TASK_STATUS_FAILED',
+        error,
+        error_message: error,
+        metadata: { reason },
+      });
+      const { events } = (await product.ask(taskPath(id, '/events'))).json;
+      const told = events.find(({ type }: { type: string }) => type === 'ERROR_OCCURRED');
+      expect(told).toMatchObject({
+        message: `${error}: ${reason}`,
+        payload: { code: 'plan_failed', reason },
+      });
+    }
+    const answer = await product.submit(newQuery(), {}, { provider_override: 'keyless' });
+    expect(await product.ended(answer)).toMatchObject({ status: 'TASK_STATUS_FAILED', error: reason });
   });
 
   test('the research fails: FAILED with a short reason', async () => {

@@ -5,6 +5,7 @@ import type {
   ChatRequest,
   DecomposeAnswer,
   DecomposeRequest,
+  MissingKey,
   PlanAnswer,
   PlanRequest,
   WriteAnswer,
@@ -24,6 +25,12 @@ export interface Agent {
 /** The chosen provider has no key, or a model was asked for by name where no provider has one: 503. */
 export class NotConfigured extends Error {
   override readonly name = 'NotConfigured';
+  readonly missing: MissingKey | undefined;
+
+  constructor(message: string, missing?: MissingKey) {
+    super(message);
+    this.missing = missing;
+  }
 }
 
 /** The request asks for a provider that the settings do not name: 400. */

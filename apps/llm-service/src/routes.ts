@@ -82,7 +82,7 @@ function invalid(error: z.ZodError): HttpError {
 function toHttpError(error: unknown, log: Logger): unknown {
   if (error instanceof NotConfigured) {
     log.warn({ reason: error.message }, 'no provider');
-    return fromRefusal(MODELS_NOT_CONFIGURED);
+    return fromRefusal({ ...MODELS_NOT_CONFIGURED, fields: { ...error.missing } });
   }
   if (error instanceof UnknownProvider) {
     return new HttpError(400, 'unknown_provider', `Invalid request body: ${error.message}`, {

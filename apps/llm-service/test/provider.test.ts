@@ -197,7 +197,12 @@ test('a chosen provider without a key is 503, one that nobody configured 400', a
   const app = await start();
   expect(await plan(app, { provider_override: 'keyless' })).toMatchObject({
     status: 503,
-    body: { error: 'LLM providers not configured', code: 'llm_not_configured' },
+    body: {
+      error: 'LLM providers not configured',
+      code: 'llm_not_configured',
+      provider: 'keyless',
+      missing_key: 'OTHER_KEY',
+    },
   });
   for (const name of ['mars', '__proto__', 'constructor']) {
     expect(await plan(app, { provider_override: name })).toMatchObject({

@@ -10,7 +10,7 @@ export function statusWord(status: string): string {
 export function describeTask(task: TaskBody, { style }: Output): string {
   const { total_tokens, estimated_cost } = task.usage;
   const lines = [
-    `${style('bold', task.task_id)}  ${statusWord(task.status)}${task.error ? `: ${plain(task.error)}` : ''}`,
+    `${style('bold', task.task_id)}  ${statusWord(task.status)}${task.error ? `: ${errorOf(task)}` : ''}`,
     firstLine(task.query),
     style('dim', `submitted ${task.created_at}${task.completed_at ? `, ended ${task.completed_at}` : ''}`),
   ];
@@ -30,7 +30,13 @@ export function hasSucceeded(task: TaskBody): boolean {
 /** How a task stands, in one line; `''` while it runs. */
 export function describeEnd(task: TaskBody): string {
   if (!isOver(task)) return '';
-  return `The task has ended: ${plain(task.error ?? statusWord(task.status))}.`;
+  return `The task has ended: ${task.error ? errorOf(task) : statusWord(task.status)}.`;
+}
+
+/** The error, and the reason where that stands beside it: the error of a failed plan is a fixed text. */
+function errorOf({ error = '', metadata }: TaskBody): string {
+  const reason = metadata['reason'];
+  return plain(typeof reason === 'string' && reason !== '' ? `${error} (${reason})` : error);
 }
 
 /** A review for a person. */

@@ -153,6 +153,16 @@ describe('a task by script', () => {
     expect((await plangate(['cancel', id])).out).toBe('Task cancelled successfully\n');
   }, 60_000);
 
+  test('a plan that failed for want of a key says which variable is not set', async () => {
+    const more = { provider_override: 'keyless' };
+    const id = await product.submit('What causes tides? CLI keyless', { require_review: true }, more);
+    const ended = await plangate(['status', id, '--wait']);
+    expect(ended.code).toBe(5);
+    expect(ended.out).toContain('failed: failed to generate research plan (');
+    expect(ended.out).toContain('PLANGATE_KEY_THAT_NOBODY_SETS is not set');
+    expect((await plangate(['watch', id])).err).toContain('PLANGATE_KEY_THAT_NOBODY_SETS is not set');
+  }, 60_000);
+
   test('a question of the planner is shown where a plan would be', async () => {
     const query = 'What causes tides? CLI question';
     product.model.on(query, ({ kind }) => (kind === 'plan' ? asks('Which ocean?') : undefined));

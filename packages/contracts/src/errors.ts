@@ -31,5 +31,11 @@ export function refuse(
 export const STORE_UNAVAILABLE = refuse(503, 'store_unavailable', 'Review store unavailable');
 /** 503 of submit, pause, resume while Temporal cannot be reached (§6). */
 export const ENGINE_UNAVAILABLE = refuse(503, 'engine_unavailable', 'Task engine unavailable');
+/** What the 503 below says besides its text: the provider, and the environment variable that is not set. */
+export const MissingKey = z.object({
+  provider: z.string().regex(/^[a-z0-9-]{1,64}$/),
+  missing_key: z.string().regex(/^\w{1,128}$/),
+});
+export type MissingKey = z.infer<typeof MissingKey>;
 /** 503 of llm-service where the chosen provider has no key (§5): asking again cannot help. */
 export const MODELS_NOT_CONFIGURED = refuse(503, 'llm_not_configured', 'LLM providers not configured');

@@ -6,6 +6,7 @@ import {
   DecomposeAnswer,
   type DecomposeRequest,
   ErrorBody,
+  MissingKey,
   MODELS_NOT_CONFIGURED,
   PlanAnswer,
   type PlanRequest,
@@ -23,11 +24,14 @@ export class LlmServiceError extends Error {
   readonly kind: 'away' | 'failed' | 'refused';
   /** HTTP status of the answer; none where there was no answer. */
   readonly status: number | undefined;
+  /** Where it was refused for want of a key. */
+  readonly missing: MissingKey | undefined;
 
-  constructor(kind: LlmServiceError['kind'], message: string, status?: number) {
+  constructor(kind: LlmServiceError['kind'], message: string, status?: number, missing?: MissingKey) {
     super(message);
     this.kind = kind;
     this.status = status;
+    this.missing = missing;
   }
 }
 
@@ -80,6 +84,7 @@ export function createLlmClient(baseUrl: string, timeoutSeconds: number): LlmCli
         kindOf(response.status, parsed.data?.code),
         `${path}: ${response.status} ${reason}`,
         response.status,
+        MissingKey.safeParse(body).data,
       );
     }
     const answer = schema.safeParse(body);

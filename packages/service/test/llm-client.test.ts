@@ -80,6 +80,16 @@ describe('the way to llm-service', () => {
     expect(await kindOf(plan(json(status, body)))).toBe(kind);
   });
 
+  it('the provider and the variable that is not set come with a refusal, and nothing that looks like neither', async () => {
+    const refusal = { error: 'LLM providers not configured', code: 'llm_not_configured', provider: 'openai' };
+    const missing = async (missing_key: string) => {
+      const asked = plan(json(503, { ...refusal, missing_key }));
+      return ((await asked.catch((error: unknown) => error)) as LlmServiceError).missing;
+    };
+    expect(await missing('OPENAI_API_KEY')).toEqual({ provider: 'openai', missing_key: 'OPENAI_API_KEY' });
+    expect(await missing('<b>words</b> of a model')).toBeUndefined();
+  });
+
   it('P51 a service that hangs is given up after the limit', async () => {
     expect(await kindOf(plan(() => {}, 0.2))).toBe('failed');
   });

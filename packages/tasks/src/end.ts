@@ -13,7 +13,8 @@ export type TaskEnd =
   | { kind: 'review_timed_out' }
   | { kind: 'rejected'; reason?: string }
   | { kind: 'cancelled'; reason?: string; by?: string }
-  | { kind: 'plan_failed' }
+  /** Its error is a fixed text; the reason, in words for the person who asked, stands beside it. */
+  | { kind: 'plan_failed'; reason?: string }
   | { kind: 'research_failed'; reason: string }
   /** A task that is not research got no answer. */
   | { kind: 'answer_failed'; reason: string }
@@ -47,7 +48,7 @@ export function describeEnd(end: TaskEnd): DescribedEnd {
     case 'cancelled':
       return cancelled(withReason('task cancelled', end.reason));
     case 'plan_failed':
-      return failed(end.kind, 'failed to generate research plan');
+      return failed(end.kind, 'failed to generate research plan', end.reason);
     case 'research_failed':
     case 'answer_failed':
       return failed(end.kind, end.reason);
@@ -76,7 +77,8 @@ function cancelled(error: string): DescribedEnd {
   };
 }
 
-function failed(code: string, error: string): DescribedEnd {
+/** @param reason why, where `error` does not say it */
+function failed(code: string, error: string, reason?: string): DescribedEnd {
   return {
     status: 'TASK_STATUS_FAILED',
     result: '',
@@ -86,8 +88,8 @@ function failed(code: string, error: string): DescribedEnd {
         key: 'end:error',
         type: 'ERROR_OCCURRED',
         agent_id: 'orchestrator',
-        message: error,
-        payload: { code },
+        message: withReason(error, reason),
+        payload: { code, ...(reason ? { reason } : {}) },
       },
       terminal('WORKFLOW_FAILED', error),
       STREAM_END,

@@ -41,4 +41,14 @@ describe('the ends of a task', () => {
     });
     expect(describeEnd({ kind: 'plan_failed' }).events[0]?.payload).toEqual({ code: 'plan_failed' });
   });
+
+  it('the reason of a failed plan stands in the error event; the error stays the documented text', () => {
+    const described = describeEnd({ kind: 'plan_failed', reason: 'no key' });
+    expect(described.error).toBe('failed to generate research plan');
+    expect(described.events.map(({ message, payload }) => [message, payload])).toEqual([
+      ['failed to generate research plan: no key', { code: 'plan_failed', reason: 'no key' }],
+      ['failed to generate research plan', undefined],
+      ['', undefined],
+    ]);
+  });
 });

@@ -35,7 +35,9 @@ export function selectModel(
     if (choice.provider_override) throw new UnknownProvider('provider_override: unknown provider');
     throw new NotConfigured(`models.provider: unknown provider '${name}'`);
   }
-  if (missingKey) throw new NotConfigured(`${missingKey} is not set`);
+  if (missingKey) {
+    throw new NotConfigured(`${missingKey} is not set`, { provider: name, missing_key: missingKey });
+  }
   const apiKey = settings.api_key_env ? environment[settings.api_key_env] : undefined;
   const modelId = choice.model_override || settings.tiers[choice.model_tier ?? 'medium'];
   return { kind: 'model', name, settings, modelId, apiKey };

@@ -20,7 +20,7 @@ export async function askModel<T>(what: string, call: (signal: AbortSignal) => P
         if (context.cancellationSignal.aborted || !(error instanceof LlmServiceError)) throw error;
         context.log.warn('model call failed', { what, kind: error.kind, reason: error.message });
         const pause = PAUSES_MS[tries - 1];
-        if (error.kind !== 'failed' || pause === undefined) throw failureOf(error.kind, what);
+        if (error.kind !== 'failed' || pause === undefined) throw failureOf(error, what);
         await context.sleep(pause);
       }
     }
@@ -44,9 +44,11 @@ const MESSAGES: Record<LlmServiceError['kind'], (what: string) => string> = {
   refused: (what) => `the model service is not able to ${what}: check its settings`,
 };
 
-function failureOf(kind: LlmServiceError['kind'], what: string): ApplicationFailure {
+function failureOf({ kind, missing }: LlmServiceError, what: string): ApplicationFailure {
   return ApplicationFailure.create({
-    message: MESSAGES[kind](what),
+    message: missing
+      ? `the model provider '${missing.provider}' has no key: ${missing.missing_key} is not set`
+      : MESSAGES[kind](what),
     type: `llm_${kind}`,
     nonRetryable: kind !== 'away',
   });

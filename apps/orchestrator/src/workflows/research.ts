@@ -4,7 +4,7 @@ import type { ChosenPlan, OpenedReview, WorkflowEnd } from '../activities/index.
 import { agents, stores } from './activities.ts';
 import { conductResearch } from './conduct-research.ts';
 import { TaskControl } from './control.ts';
-import { runTask } from './lifecycle.ts';
+import { reasonOf, runTask } from './lifecycle.ts';
 import { ReviewWait, type Verdict } from './review-wait.ts';
 
 /**
@@ -65,5 +65,5 @@ function endWithout(verdict: Exclude<Verdict, { kind: 'approved' }>): WorkflowEn
 function planFailed(error: unknown): WorkflowEnd {
   if (isCancellation(error)) throw error;
   log.error('no plan', { error });
-  return { kind: 'plan_failed' };
+  return { kind: 'plan_failed', reason: reasonOf(error) };
 }

@@ -320,6 +320,7 @@ function endFields(end: TaskEnd, at: string): Record<string, string> {
     ...(end.kind === 'cancelled' ? { is_cancelled: '1' } : {}),
     ...(end.kind === 'cancelled' && end.reason ? { cancel_reason: end.reason } : {}),
     ...(end.kind === 'cancelled' && end.by ? { cancelled_by: end.by } : {}),
+    ...(end.kind === 'plan_failed' && end.reason ? { metadata: JSON.stringify({ reason: end.reason }) } : {}),
     ...(end.kind === 'completed' && end.metadata ? { metadata: JSON.stringify(end.metadata) } : {}),
     ...(end.kind === 'completed' && end.modelUsed ? { model_used: end.modelUsed } : {}),
     ...(end.kind === 'completed' && end.provider ? { provider: end.provider } : {}),
