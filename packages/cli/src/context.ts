@@ -1,4 +1,4 @@
-import { Plangate } from '@plangate/sdk';
+import { Plangate, type PlangateOptions } from '@plangate/sdk';
 import type { Command } from 'commander';
 import { UsageError } from './exit-codes.ts';
 import { createOutput, type Output } from './output.ts';
@@ -6,6 +6,7 @@ import { createOutput, type Output } from './output.ts';
 /** What every command works with. */
 export interface Context {
   plangate: Plangate;
+  gateway: Gateway;
   output: Output;
   /** Aborted by Ctrl-C and by SIGTERM. */
   signal: AbortSignal;
@@ -14,11 +15,19 @@ export interface Context {
   isInteractive: boolean;
 }
 
+/** How the gateway stands, by what came of the last request. */
+export interface Gateway {
+  readonly url: string;
+  state: 'unknown' | 'reached' | 'away';
+}
+
 /** What is around the command. */
 export interface Surroundings {
   environment: NodeJS.ProcessEnv;
   signal: AbortSignal;
 }
+
+const DEFAULT_URL = 'http://localhost:8080';
 
 interface GlobalOptions {
   url?: string;
@@ -32,16 +41,53 @@ export function contextOf(command: Command, { environment, signal }: Surrounding
   const options = command.optsWithGlobals<GlobalOptions>();
   const apiKey = options.apiKey ?? environment['PLANGATE_API_KEY'];
   const seconds = options.timeout === undefined ? undefined : wholeNumber('--timeout', options.timeout);
+  const gateway: Gateway = {
+    url: options.url ?? (environment['PLANGATE_URL'] || DEFAULT_URL),
+    state: 'unknown',
+  };
   return {
-    plangate: new Plangate({
-      baseUrl: options.url ?? (environment['PLANGATE_URL'] || undefined),
-      apiKey: apiKey || undefined,
-      timeoutSeconds: seconds,
-    }),
+    plangate: clientFor(gateway, { apiKey: apiKey || undefined, timeoutSeconds: seconds }, (option) =>
+      option === 'baseUrl'
+        ? nameOf(options.url, '--url', 'PLANGATE_URL')
+        : nameOf(options.apiKey, '--api-key', 'PLANGATE_API_KEY'),
+    ),
+    gateway,
     output: createOutput(options.json === true),
     signal,
     environment,
     isInteractive: process.stdin.isTTY === true && process.stdout.isTTY === true && options.json !== true,
+  };
+}
+
+/** @throws {UsageError} naming where the value at fault comes from, by `sourceOf` the client's own option */
+function clientFor(
+  gateway: Gateway,
+  options: PlangateOptions,
+  sourceOf: (option: string) => string,
+): Plangate {
+  try {
+    return new Plangate({ ...options, baseUrl: gateway.url, fetch: watched(gateway) });
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new UsageError(error.message.replace(/^(baseUrl|apiKey)\b/, sourceOf));
+  }
+}
+
+function nameOf(option: string | undefined, name: string, variable: string): string {
+  return option === undefined ? variable : name;
+}
+
+/** `fetch` that notes whether the gateway answers. */
+function watched(gateway: Gateway): typeof globalThis.fetch {
+  return async (...args) => {
+    try {
+      const response = await fetch(...args);
+      gateway.state = 'reached';
+      return response;
+    } catch (error) {
+      if (!args[1]?.signal?.aborted) gateway.state = 'away';
+      throw error;
+    }
   };
 }
 

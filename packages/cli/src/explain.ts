@@ -1,4 +1,4 @@
-import { ConflictError, ConnectionError, PlangateError, StatusError } from '@plangate/sdk';
+import { ConflictError, PlangateError, StatusError } from '@plangate/sdk';
 import { plain } from './output.ts';
 
 /** What went wrong and what to do about it on the command line; `''` where all is said. */
@@ -10,8 +10,10 @@ export function explain(error: unknown): string {
       .filter((line) => line !== '')
       .join('\n');
   }
-  if (error instanceof ConnectionError) return error.message.replace('baseUrl', '--url or PLANGATE_URL');
-  return plain(error.message);
+  const { message } = error;
+  return plain(
+    error instanceof PlangateError ? message.replace('baseUrl', '--url or PLANGATE_URL') : message,
+  );
 }
 
 /** The same for scripts: the fields of the error body where the gateway answered. */

@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -190,7 +192,8 @@ describe('what goes wrong says what to do', () => {
     [['review', 'edit', 'task-unknown'], 2, 'this is no terminal'],
     [['tasks', '--limit', '0'], 2, '--limit must be a whole number from 1'],
     [['tasks', '--limit', '1000'], 1, 'Invalid limit parameter'],
-    [['tasks', '--url', 'localhost'], 2, 'baseUrl is no address'],
+    [['tasks', '--url', 'localhost'], 2, '--url is no address: "localhost"; one is http://'],
+    [['tasks', '--api-key', 'two words'], 2, '--api-key has characters that no key has'],
     [['tasks', '--url', 'http://127.0.0.1:1'], 7, 'npm start'],
     [['keys', 'list', '--redis', 'redis://:hunter2@127.0.0.1:1/0'], 7, 'Redis at 127.0.0.1:1 cannot be used'],
     [['keys', 'list', '--redis', 'nonsense'], 2, 'must look like redis://'],
@@ -200,6 +203,32 @@ describe('what goes wrong says what to do', () => {
     expect(ended).toMatchObject({ code, out: '' });
     expect(ended.err).toContain(text);
     expect(ended.err).not.toMatch(/ {4}at |hunter2/);
+  });
+
+  test.each([
+    ['PLANGATE_URL', 'localhost:8080', 'PLANGATE_URL is no address: "localhost:8080"'],
+    ['PLANGATE_API_KEY', 'two words', 'PLANGATE_API_KEY has characters that no key has'],
+  ])('a bad %s is named as it is called there', async (name, value, text) => {
+    const ended = await plangate(['tasks'], { env: { [name]: value } });
+    expect(ended).toMatchObject({ code: 2, out: '', err: expect.stringContaining(text) });
+  });
+
+  test('a gateway that is away is what a wait speaks of, not the plan', async () => {
+    const away = await plangate(['review', 'get', 'task-unknown', '--url', 'http://127.0.0.1:1']);
+    expect(away).toMatchObject({ code: 7, out: '' });
+    expect(away.err).toContain('Plangate at http://127.0.0.1:1 cannot be reached');
+    expect(away.err).not.toContain('Waiting');
+  });
+
+  test('a gateway that takes a connection and says nothing is told as such', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const running = startCommand(['review', 'get', 'task-unknown', '--url', `http://127.0.0.1:${port}`]);
+    await until(() => running.err().includes('has not answered yet'));
+    running.interrupt();
+    expect((await running.ended).code).toBe(130);
+    silent.close();
   });
 
   test('--help has the exit codes and --version the version', async () => {

@@ -72,7 +72,7 @@ export function addReviewCommands(program: Command, surroundings: Surroundings):
       const { plangate, output, signal } = context;
       const message = words.length === 1 && words[0] === '-' ? readFileSync(0, 'utf8') : words.join(' ');
       const pending = plangate.review.feedback(id, message, { ...conditionOf(options), signal });
-      const answer = await noteIfSlow(output, 'the planner', pending);
+      const answer = await noteIfSlow(context, 'the planner', pending);
       output.result(answer, () => `Version ${answer.version}:\n\n${plain(answer.plan.message).trimEnd()}`);
     });
   decide('reject', 'refuse the plan for good; the task ends')
@@ -113,8 +113,8 @@ function conditionOf({
 }
 
 async function get(context: Context, id: string): Promise<void> {
-  const { plangate, output, signal } = context;
-  show(context, await noteIfSlow(output, 'the plan', plangate.review.waitUntilReady(id, { signal })));
+  const { plangate, signal } = context;
+  show(context, await noteIfSlow(context, 'the plan', plangate.review.waitUntilReady(id, { signal })));
 }
 
 function show({ output }: Context, review: Review): void {

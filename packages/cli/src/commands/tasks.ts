@@ -55,9 +55,10 @@ export function addTaskCommands(program: Command, surroundings: Surroundings): v
     .argument('<id>')
     .option('--wait', 'wait for its end; exit code 5 where it ends without a result')
     .action(async (id: string, options: { wait?: boolean }, command: Command) => {
-      const { plangate, output, signal } = contextOf(command, surroundings);
+      const context = contextOf(command, surroundings);
+      const { plangate, output, signal } = context;
       const task = options.wait
-        ? await noteIfSlow(output, `the end of ${id}`, plangate.tasks.wait(id, { signal }))
+        ? await noteIfSlow(context, `the end of ${id}`, plangate.tasks.wait(id, { signal }))
         : await plangate.tasks.get(id, { signal });
       output.result(task, () => describeTask(task, output));
       if (options.wait && !hasSucceeded(task)) throw new ExitError(EXIT.endedWithoutResult, '');

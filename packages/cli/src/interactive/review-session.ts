@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { describeEnd, describeTask, hasSucceeded, planText } from '../describe.ts';
 import { diffText } from '../diff-text.ts';
 import { EXIT, ExitError } from '../exit-codes.ts';
+import { noteIfSlow } from '../note-if-slow.ts';
 import { plain } from '../output.ts';
 import { editText } from './editor.ts';
 import { followReview, type LiveReview } from './live-review.ts';
@@ -22,8 +23,7 @@ type Step = 'acted' | 'moved' | 'left';
  */
 export async function reviewInteractively(context: Context, id: string): Promise<void> {
   const { plangate, signal } = context;
-  log.step(`Waiting for the plan of ${id} ...`);
-  let review = await plangate.review.waitUntilReady(id, { signal });
+  let review = await noteIfSlow(context, `the plan of ${id}`, plangate.review.waitUntilReady(id, { signal }));
   const live = followReview(plangate, id, () => log.warn('Changes by others cannot be followed just now.'));
   let shownVersion: number | undefined;
   try {
