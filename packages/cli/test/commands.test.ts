@@ -155,6 +155,19 @@ describe('a task by script', () => {
     expect((await plangate(['cancel', id])).out).toBe('Task cancelled successfully\n');
   }, 60_000);
 
+  test('a wait for the end of a task says that its plan waits for a person, and how to review it', async () => {
+    const id = await product.submit('What causes tides? CLI open review', { require_review: true });
+    const waiting = startCommand(['status', id, '--wait'], { env: { PLANGATE_URL: url } });
+    await until(() => waiting.err().includes(`: plangate review ${id}\n`));
+    expect(waiting.err()).toMatch(/The plan waits for a person, until \d{4}-\d\d-\d\dT\S+Z: plangate review/);
+    expect(waiting.out()).toBe('');
+    await product.approve(id);
+    expect((await waiting.ended).code).toBe(0);
+    const decided = await plangate(['status', id, '--wait']);
+    expect(decided.code).toBe(0);
+    expect(decided.err).not.toContain('waits for a person');
+  }, 60_000);
+
   test('a plan that failed for want of a key says which variable is not set', async () => {
     const more = { provider_override: 'keyless' };
     const id = await product.submit('What causes tides? CLI keyless', { require_review: true }, more);

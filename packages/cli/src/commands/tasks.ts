@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { SubmitTask } from '@plangate/sdk';
+import type { StreamEvent, SubmitTask, TaskBody } from '@plangate/sdk';
 import { type Command, Option } from 'commander';
 import { type Context, contextOf, type Surroundings, wholeNumber } from '../context.ts';
 import { describeTask, hasSucceeded, statusWord } from '../describe.ts';
@@ -57,9 +57,7 @@ export function addTaskCommands(program: Command, surroundings: Surroundings): v
     .action(async (id: string, options: { wait?: boolean }, command: Command) => {
       const context = contextOf(command, surroundings);
       const { plangate, output, signal } = context;
-      const task = options.wait
-        ? await noteIfSlow(context, `the end of ${id}`, plangate.tasks.wait(id, { signal }))
-        : await plangate.tasks.get(id, { signal });
+      const task = options.wait ? await waitForEnd(context, id) : await plangate.tasks.get(id, { signal });
       output.result(task, () => describeTask(task, output));
       if (options.wait && !hasSucceeded(task)) throw new ExitError(EXIT.endedWithoutResult, '');
     });
@@ -81,6 +79,22 @@ export function addTaskCommands(program: Command, surroundings: Surroundings): v
         output.result(answer, () => answer.message);
       });
   }
+}
+
+/** The task once it has ended; a review that stands in between is told on standard error. */
+function waitForEnd(context: Context, id: string): Promise<TaskBody> {
+  const { plangate, signal } = context;
+  const onEvent = ({ event }: StreamEvent) => {
+    // The wait for the end goes on, whatever becomes of this look.
+    if (event === 'RESEARCH_PLAN_READY') tellIfReviewed(context, id).catch(() => undefined);
+  };
+  return noteIfSlow(context, `the end of ${id}`, plangate.tasks.wait(id, { signal, onEvent }));
+}
+
+async function tellIfReviewed({ plangate, output, signal }: Context, id: string): Promise<void> {
+  const { status, expires_at } = await plangate.review.get(id, { signal, wait: 0 });
+  if (status !== 'reviewing') return;
+  output.note(`The plan waits for a person, until ${expires_at}: plangate review ${id}`);
 }
 
 async function submit(context: Context, query: string, options: SubmitOptions): Promise<void> {
