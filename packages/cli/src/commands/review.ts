@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Review, ReviewState } from '@plangate/sdk';
-import type { Command } from 'commander';
+import { Command, type CommanderError } from 'commander';
 import { type Context, contextOf, type Surroundings, wholeNumber } from '../context.ts';
 import { describeReview, planText } from '../describe.ts';
 import { diffText } from '../diff-text.ts';
@@ -21,8 +21,10 @@ export function addReviewCommands(program: Command, surroundings: Surroundings):
     .command('review')
     .description('review the plan of a task, here in the terminal; the commands below are for scripts')
     .argument('[id]')
+    .allowExcessArguments()
     .action(async (id: string | undefined, _: unknown, command: Command) => {
       if (id === undefined) throw new UsageError('review needs the id of a task; plangate tasks shows them');
+      refuseMisspelt(review, command.args);
       const context = contextOf(command, surroundings);
       if (!context.isInteractive) {
         throw new UsageError(
@@ -96,6 +98,24 @@ export function addReviewCommands(program: Command, surroundings: Surroundings):
     .action(async (id: string, options: ConditionOptions & { file?: string }, command: Command) => {
       await edit(contextOf(command, surroundings), id, options);
     });
+}
+
+/**
+ * `review aprove <id>` is no review of a task `aprove`.
+ * @throws {CommanderError} in the command line's own words, with the name that was meant
+ */
+function refuseMisspelt(review: Command, args: readonly string[]): void {
+  const probe = new Command(review.name()).exitOverride().configureOutput({ writeErr: () => undefined });
+  for (const command of review.commands) probe.command(command.name());
+  try {
+    probe.parse(args, { from: 'user' });
+  } catch (error) {
+    const { message } = error as CommanderError;
+    if (message.includes('Did you mean')) review.error(message);
+  }
+  if (args.length > 1) {
+    review.error('error: too many arguments: review takes the id of one task, or one of its commands');
+  }
 }
 
 /** What a decision is bound to; a script has to say it. */
