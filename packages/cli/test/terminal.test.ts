@@ -87,6 +87,27 @@ test('what others do is shown while the person reads, and nothing is decided on 
   expect(await shown.ended).toBe(5);
 }, 60_000);
 
+test('a terminal that does not know its size is taken for one of 80 columns', async () => {
+  const id = await reviewed('What causes tides? CLI without size');
+  terminal = startTerminal(['review', id], { PLANGATE_URL: product.stack.gatewayUrl }, 'cols 0 rows 0');
+  await terminal.shows('Plan, version 1');
+  await terminal.shows(PLAN);
+  await terminal.shows(MENU);
+  await terminal.shows('Leave it open');
+  terminal.type(choose(5));
+  await terminal.shows('Nothing is decided; the review stays open');
+  expect(await terminal.ended).toBe(0);
+  const longest = Math.max(
+    ...terminal
+      .text()
+      .split(/\r?\n/)
+      .map((line) => line.length),
+  );
+  expect(longest).toBeGreaterThan(60);
+  expect(longest).toBeLessThanOrEqual(100);
+  await product.control(id, 'cancel');
+}, 60_000);
+
 test('a rejection asks for a reason, and the command ends with 5', async () => {
   const id = await reviewed('What causes tides? CLI reject');
   const shown = open(['review', id]);

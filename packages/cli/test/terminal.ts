@@ -26,11 +26,14 @@ export interface Terminal {
   stop(): void;
 }
 
-export function startTerminal(args: string[], env: Record<string, string>): Terminal {
+/** @param size such as `cols 0 rows 0`, what `stty` makes of the terminal first; default: 120 columns, 60 rows */
+export function startTerminal(args: string[], env: Record<string, string>, size = ''): Terminal {
   let raw = '';
   let read = 0;
   let isOver = false;
-  const pty: IPty = spawn(process.execPath, [COMMAND, ...args], {
+  const sized = `stty ${size} && exec "$0" "$@"`;
+  const [program, ...given] = [...(size ? ['/bin/sh', '-c', sized] : []), process.execPath, COMMAND, ...args];
+  const pty: IPty = spawn(program ?? '', given, {
     cols: 120,
     rows: 60,
     env: cleanEnvironment({ TERM: 'xterm-256color', ...env }) as Record<string, string>,

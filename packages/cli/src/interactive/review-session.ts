@@ -9,6 +9,7 @@ import { noteIfSlow } from '../note-if-slow.ts';
 import { plain } from '../output.ts';
 import { editText } from './editor.ts';
 import { followReview, type LiveReview } from './live-review.ts';
+import { assumeSize } from './terminal-size.ts';
 
 type Choice = 'approve' | 'feedback' | 'edit' | 'extend' | 'reject' | 'leave';
 
@@ -23,6 +24,7 @@ type Step = 'acted' | 'moved' | 'left';
  */
 export async function reviewInteractively(context: Context, id: string): Promise<void> {
   const { plangate, signal } = context;
+  assumeSize(process.stdout);
   let review = await noteIfSlow(context, `the plan of ${id}`, plangate.review.waitUntilReady(id, { signal }));
   const live = followReview(plangate, id, () => log.warn('Changes by others cannot be followed just now.'));
   let shownVersion: number | undefined;
