@@ -29,7 +29,7 @@ Plangate is ready (${took}).
   Approval    ${stack.approvalUrl}    tools that wait for a person: POST /hitl/chat, /hitl/review
   Redis       ${withoutPassword(stack.redis.url)}
   Temporal    ${stack.temporal.address}
-  Models      ${modelsLine(settings)}
+  Models      ${isOwnLlm(stack) ? modelsLine(settings) : `those of the llm-service at ${stack.llmUrl}`}
   Documents   ${documentsLines(settings).join('\n              ')}
   Data, logs  ${folder}
 ${skipAuth ? '' : makeKey}
@@ -42,6 +42,11 @@ Try it:
 
 Ctrl-C stops everything; the next start finds the open reviews again.
 `;
+}
+
+/** False where the settings name an llm-service that runs elsewhere: what it has is not known here. */
+function isOwnLlm({ llmUrl, env }: Stack): boolean {
+  return llmUrl === `http://127.0.0.1:${env['LLM_SERVICE_PORT']}`;
 }
 
 /** Which provider answers, and what keeps it from answering. */

@@ -1,5 +1,5 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -7,8 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { freePort } from '../src/index.ts';
+import { connectRedis } from '@plangate/redis';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { freePort, startApp, startRedis } from '../src/index.ts';
 import { eventually, isAlive } from './processes.ts';
 
 const entry = fileURLToPath(new URL('../src/start.ts', import.meta.url));
@@ -95,6 +96,52 @@ test('the ready block names the provider with the key that it waits for, and a f
   started.process.kill('SIGTERM');
   expect(await started.ended).toBe(0);
 }, 90_000);
+
+test('servers that the environment or the settings file name are used instead of own ones', async () => {
+  const { GATEWAY_PORT, APPROVAL_AGENT_PORT } = await freePorts();
+  const [redis, llm] = [
+    await startRedis(),
+    await startApp('llm-service', { env: { MODEL_PROVIDER: 'offline' } }),
+  ];
+  const settings = join(data, 'own.yaml');
+  writeFileSync(settings, `redis:\n  url: ${redis.url}\n`);
+  const started = start({
+    GATEWAY_PORT,
+    APPROVAL_AGENT_PORT,
+    PLANGATE_CONFIG: settings,
+    LLM_SERVICE_URL: llm.url ?? '',
+    TEMPORAL_ADDRESS: inject('temporalAddress'),
+    TEMPORAL_TASK_QUEUE: `plangate-${randomUUID()}`,
+  });
+  await eventually(() => started.output().includes('Plangate is ready'), 60_000);
+  expect(started.output()).not.toMatch(/(Redis|Temporal|llm-service) ready/);
+  expect(started.output()).toContain(`Models      those of the llm-service at ${llm.url}`);
+
+  const url = `http://127.0.0.1:${GATEWAY_PORT}/api/v1/tasks`;
+  const body = JSON.stringify({ query: 'How are retries handled?', context: { require_review: true } });
+  const headers = { 'Content-Type': 'application/json' };
+  const submitted = await fetch(url, { method: 'POST', headers, body });
+  const { task_id } = (await submitted.json()) as { task_id: string };
+  expect((await fetch(`${url}/${task_id}/review`)).status).toBe(200);
+  expect(llm.logs()).toContain('/agent/research-plan');
+  const connection = connectRedis(redis.url);
+  await eventually(() => connection.status === 'ready');
+  expect(await connection.dbsize()).toBeGreaterThan(0);
+  connection.disconnect();
+
+  started.process.kill('SIGTERM');
+  expect(await started.ended).toBe(0);
+  expect((await fetch(`${llm.url}/health`)).status).toBe(200);
+  await Promise.all([llm.stop(), redis.stop()]);
+}, 90_000);
+
+test('--help says how to change ports and servers, and starts nothing', async () => {
+  const help = start({}, ['--help']);
+  expect(await help.ended).toBe(0);
+  expect(help.output()).toMatch(/^usage: npm start[\s\S]*GATEWAY_PORT[\s\S]*LLM_SERVICE_URL/);
+  const wrong = start({}, ['--dmeo']);
+  expect(await wrong.ended).toBe(2);
+});
 
 test('what the environment says of tokens and rate limits reaches the apps', async () => {
   const ports = await freePorts();
