@@ -9,12 +9,20 @@ import {
   runKeyAction,
 } from '@plangate/http/keys';
 import { isRedisUnavailable } from '@plangate/redis';
-import { configFile, loadSettings, SettingsError } from '@plangate/service';
+import {
+  configFile,
+  loadSettings,
+  namedServers,
+  runningProduct,
+  SettingsError,
+  startFolder,
+} from '@plangate/service';
 
 const USAGE = `Usage:
   npm run keys -- create --user USER --tenant TENANT [--role ROLE] [--name NAME] [--expires-in-days DAYS]
   npm run keys -- list
-  npm run keys -- revoke ID`;
+  npm run keys -- revoke ID
+With --json the result is JSON; npm run --silent keys -- … prints nothing else.`;
 
 /** Exit codes of sysexits.h. */
 const EXIT_USAGE = 64;
@@ -26,16 +34,23 @@ type Run = (redisUrl: string) => Promise<boolean>;
 
 process.exitCode = await main(process.argv.slice(2), process.env);
 
-/** Makes, lists and revokes API keys of the Redis that the settings name; returns the exit code. */
+/** Makes, lists and revokes API keys; returns the exit code. */
 async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
   let redisUrl = '';
   try {
     const run = parseCommand(args);
-    redisUrl = loadSettings(environment, configFile('plangate.yaml')).redis.url;
+    redisUrl = redisUrlOf(environment);
     return (await run(redisUrl)) ? 0 : 1;
   } catch (error) {
     return explain(error, redisUrl);
   }
+}
+
+/** The Redis that the settings name, else that of the product which `npm start` runs, else the default. */
+function redisUrlOf(environment: NodeJS.ProcessEnv): string {
+  const settings = loadSettings(environment, configFile('plangate.yaml'));
+  const named = namedServers(settings, environment).redisUrl;
+  return named ?? runningProduct(startFolder(environment))?.redis_url ?? settings.redis.url;
 }
 
 function explain(error: unknown, redisUrl: string): number {
@@ -58,16 +73,17 @@ function explain(error: unknown, redisUrl: string): number {
 
 /** What the arguments ask for; everything is checked before anything is touched. */
 function parseCommand(args: string[]): Run {
-  const { values, positionals } = parse(args);
+  const { values: given, positionals } = parse(args);
+  const { json = false, ...values } = given;
   const [command, id, ...more] = positionals;
   const options = Object.keys(values);
 
   if (command === 'create' && id === undefined) {
-    return doing(createKey({ ...values, expiresInDays: values['expires-in-days'] }));
+    return doing(createKey({ ...values, expiresInDays: values['expires-in-days'] }), json);
   }
-  if (command === 'list' && id === undefined && options.length === 0) return doing(listKeys());
+  if (command === 'list' && id === undefined && options.length === 0) return doing(listKeys(), json);
   if (command === 'revoke' && id !== undefined && more.length === 0 && options.length === 0) {
-    return doing(revokeKey(id), ({ revoked }) => revoked);
+    return doing(revokeKey(id), json, ({ revoked }) => revoked);
   }
   throw new KeyRequestError(
     command === 'revoke' && id === undefined
@@ -76,11 +92,11 @@ function parseCommand(args: string[]): Run {
   );
 }
 
-function doing<T>(action: KeyAction<T>, succeeded: (result: T) => boolean = () => true): Run {
+function doing<T>(action: KeyAction<T>, json: boolean, succeeded: (result: T) => boolean = () => true): Run {
   return async (redisUrl) => {
     const result = await runKeyAction(redisUrl, action);
     const isDone = succeeded(result);
-    (isDone ? console.log : console.error)(action.describe(result));
+    (isDone || json ? console.log : console.error)(json ? JSON.stringify(result) : action.describe(result));
     return isDone;
   };
 }
@@ -96,6 +112,7 @@ function parse(args: string[]) {
         role: { type: 'string' },
         name: { type: 'string' },
         'expires-in-days': { type: 'string' },
+        json: { type: 'boolean' },
       },
     });
   } catch (error) {

@@ -69,6 +69,22 @@ test('a key is made, shown once, listed and revoked', async () => {
   expect((await keys(['list'])).out).toBe('There are no keys.\n');
 });
 
+test('--json prints what was done as JSON', async () => {
+  const made = JSON.parse((await keys(['create', '--user', 'alice', '--tenant', 'acme', '--json'])).out);
+  expect(await apiKeyStore(redis).lookup(made.key)).toEqual(made.record);
+  expect(JSON.parse((await keys(['list', '--json'])).out)).toEqual([made.record]);
+  const { id } = made.record;
+  expect(await keys(['revoke', id, '--json'])).toEqual({
+    code: 0,
+    out: `${JSON.stringify({ id, revoked: true })}\n`,
+    err: '',
+  });
+  expect(await keys(['revoke', id, '--json'])).toMatchObject({
+    code: 1,
+    out: `${JSON.stringify({ id, revoked: false })}\n`,
+  });
+});
+
 describe('what cannot be done says what to do', () => {
   test.each([
     [['create', '--user', 'alice'], 'create needs --user and --tenant.'],

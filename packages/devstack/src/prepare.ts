@@ -1,6 +1,6 @@
-import { ENVIRONMENT, Settings } from '@plangate/service';
+import { ENVIRONMENT, namedServers, Settings } from '@plangate/service';
 import { freePort, isPortFree, portTrouble } from './free-port.ts';
-import { checkLlmService, checkRedis, checkTemporal, givenServers } from './given-servers.ts';
+import { checkLlmService, checkRedis, checkTemporal } from './given-servers.ts';
 import { findRedis } from './install/redis.ts';
 import { findTemporal } from './install/temporal.ts';
 import { ALL_APPS, type StackOptions } from './stack.ts';
@@ -14,7 +14,7 @@ const DEFAULT_TEMPORAL_PORT = 7233;
  */
 export async function prepare(settings: Settings, say: (line: string) => void): Promise<StackOptions> {
   const { gateway, llm_service, approval_agent, temporal } = settings;
-  const given = givenServers(settings, process.env);
+  const given = namedServers(settings, process.env);
   requireDistinctPorts({
     'the gateway': gateway.port,
     ...(given.llmUrl ? {} : { 'the llm-service': llm_service.port }),

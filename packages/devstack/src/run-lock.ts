@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isProcess } from '@plangate/service';
 
 /**
  * Keeps a second `npm start` off the same data.
@@ -15,7 +16,7 @@ export function lockFolder(folder: string): () => void {
       return () => rmSync(file, { force: true });
     } catch {
       const holder = Number(readFileSync(file, 'utf8'));
-      if (isRunning(holder)) {
+      if (isProcess(holder)) {
         throw new Error(
           `Plangate runs with the data in ${folder} already (process ${holder}); stop that one first.\n` +
             `If process ${holder} is another program, remove ${file}.`,
@@ -25,14 +26,4 @@ export function lockFolder(folder: string): () => void {
     }
   }
   throw new Error(`${file} could not be taken; another start was quicker`);
-}
-
-function isRunning(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
 }

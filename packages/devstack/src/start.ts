@@ -1,5 +1,4 @@
-import { join } from 'node:path';
-import { configFile, loadSettings, PROJECT_FOLDER } from '@plangate/service';
+import { configFile, loadSettings, recordRunning, startFolder } from '@plangate/service';
 import { runDemo } from './demo.ts';
 import { runApprovalDemo } from './demo-approval.ts';
 import { prepare } from './prepare.ts';
@@ -33,13 +32,15 @@ async function main(args: string[]): Promise<number> {
   }
   const stop = stopRequest();
   const settings = loadSettings(process.env, configFile('plangate.yaml'));
-  const folder = process.env['PLANGATE_DATA'] || join(PROJECT_FOLDER, '.plangate');
+  const folder = startFolder(process.env);
   const unlock = lockFolder(folder);
   let stack: Stack | undefined;
+  let forget: (() => void) | undefined;
   try {
     const crash = Promise.withResolvers<Crash>();
     const options = await prepare(settings, say);
     stack = await startStack({ ...options, folder, signal: stop, onReady: sayReady, onCrash: crash.resolve });
+    if (!options.redisUrl) forget = recordRunning(folder, { redis_url: stack.redis.url });
     const skipAuth = options.env?.['GATEWAY_SKIP_AUTH'] === '1';
     say(readyBlock(stack, { settings, folder, skipAuth, took: seconds(performance.now() - began) }));
     const ends = [aborted(stop).then(() => 0), crash.promise.then(reportCrash)];
@@ -54,6 +55,7 @@ async function main(args: string[]): Promise<number> {
       await stack.stop();
       say('Stopped.');
     }
+    forget?.();
     unlock();
   }
 }

@@ -1,18 +1,20 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process';
 import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { connectRedis } from '@plangate/redis';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { freePort, startApp, startRedis } from '../src/index.ts';
 import { eventually, isAlive } from './processes.ts';
 
 const entry = fileURLToPath(new URL('../src/start.ts', import.meta.url));
+const KEYS = fileURLToPath(new URL('../../../apps/gateway/src/keys.ts', import.meta.url));
 
 let data: string;
 beforeEach(() => {
@@ -162,6 +164,21 @@ test('what the environment says of tokens and rate limits reaches the apps', asy
 
   started.process.kill('SIGTERM');
   expect(await started.ended).toBe(0);
+}, 90_000);
+
+test('npm run keys finds the Redis of the product that runs, wherever that is', async () => {
+  const ports = await freePorts();
+  const started = start({ ...ports, GATEWAY_SKIP_AUTH: '0' });
+  await eventually(() => started.output().includes('Plangate is ready'), 60_000);
+  const create = ['create', '--user', 'ada', '--tenant', 'acme', '--json'];
+  const env = { ...process.env, PLANGATE_DATA: data, REDIS_URL: '' };
+  const { stdout } = await promisify(execFile)(process.execPath, [KEYS, ...create], { env });
+  const headers = { 'X-API-Key': JSON.parse(stdout).key };
+  const tasks = await fetch(`http://127.0.0.1:${ports.GATEWAY_PORT}/api/v1/tasks`, { headers });
+  expect(tasks.status).toBe(200);
+  started.process.kill('SIGTERM');
+  expect(await started.ended).toBe(0);
+  expect(existsSync(join(data, 'running.json'))).toBe(false);
 }, 90_000);
 
 test('an app that crashes is named with its last lines, and everything stops with exit code 1', async () => {
