@@ -104,6 +104,35 @@ describe('the plan over real READMEs', () => {
     expect(areas.get('Comparison of default values')?.sources).toEqual(['ioredis']);
   });
 
+  test.each(['redlock only', 'Only redlock', 'redlockだけで', '只看redlock', 'redlock saja'])(
+    'after "%s" no area has another source, also where others were in focus before; the rest is left out',
+    async (feedback) => {
+      for (const before of [[], ['Focus on redlock and ioredis']]) {
+        const plan = await planOf(QUERY, ...before, feedback);
+        expect(areasOf(plan)).toEqual(
+          new Map([
+            ['Retries', { sources: ['redlock'], silent: [] }],
+            ['Locks', { sources: ['redlock'], silent: [] }],
+          ]),
+        );
+        expect(plan).toMatch(/Left out:\*\* .*; Time-outs$/m);
+        expect(plan).not.toContain('ioredis');
+      }
+    },
+  );
+
+  test('a library that is dropped is no source and no focus any more', async () => {
+    const plan = await planOf(QUERY, 'Focus on redlock and ioredis', 'drop ioredis');
+    for (const { sources, silent } of areasOf(plan).values()) {
+      expect([...sources, ...silent]).not.toContain('ioredis');
+    }
+    expect(plan).toMatch(/^\*\*Focus:\*\* redlock$/m);
+    expect(plan).toContain('took "ioredis" out of the sources');
+    const left = areasOf(await planOf(QUERY, 'drop ioredis')).get('Retries')?.sources ?? [];
+    expect(left.length).toBeGreaterThan(0);
+    expect(left).not.toContain('ioredis');
+  });
+
   test('a maker stands for its packages', async () => {
     const areas = areasOf(
       await planOf('How do they handle locks?', 'Focus on Temporal and add TypeScript SDK'),
@@ -167,6 +196,11 @@ describe('the report over real READMEs', () => {
     expect(new Set(citations.map(({ url }) => url))).toEqual(
       new Set(['node_modules/ioredis/README.md', 'node_modules/redlock/README.md']),
     );
+  });
+
+  test('cites nothing but the library that it was limited to', async () => {
+    const { citations } = await researched(QUERY, await planOf(QUERY, 'redlock only'));
+    expect(new Set(citations.map(({ url }) => url))).toEqual(new Set(['node_modules/redlock/README.md']));
   });
 
   test('states defaults of what the query asks about where default values are an area', async () => {

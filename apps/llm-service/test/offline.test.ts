@@ -241,6 +241,23 @@ describe('what a message asks to change', () => {
     ['tambahkan perbandingan harga', ['add', 'perbandingan harga']],
     ['Tolong hapus bagian ekonomi dan fokus pada lock', ['drop', 'ekonomi'], ['focus', 'lock']],
     ['jangan bahas harga', ['drop', 'harga']],
+    ['redlock only', ['only', 'redlock']],
+    ['Use redlock only, nothing else.', ['only', 'redlock']],
+    ['Just redlock, please', ['only', 'redlock']],
+    ['nothing but redlock', ['only', 'redlock']],
+    ['Focus on redlock only and drop prices', ['only', 'redlock'], ['drop', 'prices']],
+    ['redlock only, and drop prices', ['only', 'redlock'], ['drop', 'prices']],
+    ['Cover only redlock', ['only', 'redlock']],
+    ['Keep only redlock', ['only', 'redlock']],
+    ['Add only a short section on costs', ['add', 'costs']],
+    ['Just one thing: drop prices', ['drop', 'prices']],
+    ['I only like the locks'],
+    ['redlock saja', ['only', 'redlock']],
+    ['redlockだけで', ['only', 'redlock']],
+    ['redlock就好', ['only', 'redlock']],
+    ['仅redlock', ['only', 'redlock']],
+    ['without ioredis', ['drop', 'ioredis']],
+    ['exclude ioredis from the sources', ['drop', 'ioredis']],
   ])('%s', (message, ...changes) => {
     expect(changesIn(message).map(({ kind, what }) => [kind, what])).toEqual(changes);
   });

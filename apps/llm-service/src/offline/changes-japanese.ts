@@ -28,6 +28,9 @@ const ORDER = new RegExp(
   'gu',
 );
 
+/** The whole message is what the plan is to be kept to: `redlockだけで`. */
+const ONLY = /^(.{1,60}?)(?:だけ|のみ)(?:で|に|を)?(?:お願いします|いいです|十分です)?[。.!！]*$/u;
+
 /** The changes that a Japanese message asks for. */
 export function changesInJapanese(text: string): Change[] {
   const orders = Array.from(text.replace(/[ \t\u3000]+/g, ' ').matchAll(ORDER));
@@ -39,7 +42,8 @@ export function changesInJapanese(text: string): Change[] {
     const compared = /^比較/u.test(order[at + 2] ?? '') && kind === 'add';
     if (what !== '') changes.push({ kind, what: compared ? `${what}の比較` : what });
   }
-  return changes;
+  const only = changes.length === 0 ? ONLY.exec(text)?.[1] : undefined;
+  return only === undefined ? changes : [{ kind: 'only', what: subject(only) }];
 }
 
 const LEADING =

@@ -1,4 +1,5 @@
 import type { Change } from './change.ts';
+import { keptTo, keptToWithoutOrder } from './only-latin.ts';
 
 /** Where a verb may stand to be an order: at the start of a clause, or after words that lead one in. */
 const LEAD = String.raw`(?:^|[,;:]\s*|\s(?:-|–|—)\s+|\b(?:and|but|then|also|please|should|kindly|just|let's|let us|(?:can|could|would|must|should) you|(?:i|we)(?:'d| would) like(?: you)? to|i want(?: you)? to|we (?:should|need to)|dan|tetapi|tapi|lalu|juga|tolong|mohon|silakan|harap|saja|kemudian)\s+)`;
@@ -21,7 +22,7 @@ const VERBS: [Change['kind'], string][] = [
   ['drop', '(?:hapuskan|hapus|buang|hilangkan|keluarkan|abaikan|lewati|hindari)'],
   [
     'only',
-    `(?:only (?:focus on|look at|cover|include|research|consider)|focus (?:only|exclusively|solely) on|(?:limit|restrict|narrow)(?: it| this| the (?:plan|research|scope))?(?: down)? to|stick to|only)`,
+    `(?:only (?:focus on|look at|cover|include|research|consider)|focus (?:only|exclusively|solely) on|(?:limit|restrict|narrow)(?: it| this| the (?:plan|research|scope))?(?: down)? to|stick to|nothing (?:but|except)|only)`,
   ],
   [
     'only',
@@ -46,12 +47,14 @@ const VERBS: [Change['kind'], string][] = [
   ],
 ];
 const ORDER = new RegExp(
-  `${LEAD}(?:(?:also|please|juga|tolong|just|then)\\s+)*(?:${VERBS.map(([, verb]) => `(${verb})`).join('|')})(?=\\s|$)|\\s(without|tanpa)\\s`,
+  `${LEAD}(?:(?:also|please|juga|tolong|just|then)\\s+)*(?:${VERBS.map(([, verb]) => `(${verb})`).join('|')})(?=\\s|$)|(?:^|\\s)(without|tanpa)\\s`,
   'giu',
 );
 const REPLACE = /\b(?:replace|swap|ganti)\s+(.+?)\s+(?:with|for|by|dengan)\s+(.+)$/iu;
 /** Verbs that say what the area is about, so that they stay in its name. */
 const NAMED = /^(?:compare|contrast|bandingkan)$/i;
+/** Verbs after which `only` keeps the plan to what they name; `add only …` adds. */
+const TAKING = /^(?:include|cover|consider|look at|look into|discuss|bahas|sertakan|teliti)$/i;
 
 /** The changes that an English or Indonesian message asks for. */
 export function changesInLatin(text: string): Change[] {
@@ -67,13 +70,19 @@ function inSentence(sentence: string): Change[] {
     ];
   }
   const orders = Array.from(sentence.matchAll(ORDER));
-  return orders.map((order, index) => {
+  const before = sentence.slice(0, orders[0]?.index ?? sentence.length);
+  const only = keptToWithoutOrder(before, orders.length === 0);
+  const changes = orders.map((order, index): Change => {
     const at = order.slice(1).findIndex((group) => group !== undefined);
     const kind = VERBS[at]?.[0] ?? 'drop';
     const verb = order[at + 1] ?? '';
     const rest = sentence.slice(order.index + order[0].length, orders[index + 1]?.index ?? sentence.length);
+    const canNarrow = kind === 'focus' || kind === 'keep' || TAKING.test(verb);
+    const narrowed = canNarrow ? keptTo(rest) : undefined;
+    if (narrowed !== undefined) return { kind: 'only', what: subject(narrowed) };
     return { kind, what: NAMED.test(verb) ? `${verb} ${subject(rest)}` : subject(rest) };
   });
+  return only === undefined ? changes : [{ kind: 'only', what: subject(only) }, ...changes];
 }
 
 /** The thing itself: without articles, politeness and words such as `section`. */
@@ -92,5 +101,8 @@ function subject(text: string): string {
       '',
     )
     .replace(/(?:\s+(?:sections?|parts?|areas?|chapters?|points?|topics?))$/i, '')
-    .replace(/(?:\s+(?:in|from|to) the (?:plan|research|report)|\s+(?:dari|ke(?: dalam)?) rencana)$/i, '');
+    .replace(
+      /(?:\s+(?:in|from|to) the (?:plan|research|report|sources)|\s+(?:dari|ke(?: dalam)?) (?:rencana|sumber))$/i,
+      '',
+    );
 }

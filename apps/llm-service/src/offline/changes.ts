@@ -2,6 +2,7 @@ import type { Change } from './change.ts';
 import { changesInChinese } from './changes-chinese.ts';
 import { changesInJapanese } from './changes-japanese.ts';
 import { changesInLatin } from './changes-latin.ts';
+import { isOpinion } from './opinion.ts';
 
 const LONGEST_SUBJECT = 200;
 /** Of a longer sentence only the start is read for orders. */
@@ -10,9 +11,6 @@ const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;
 const HAN = /\p{Script=Han}/u;
 const APPROVAL =
   /\bapproved?\b|\blooks? (?:good|great|fine)\b|\bgo ahead\b|\blgtm\b|\bstart (?:the )?research\b|\bproceed\b|^\s*(?:ok(?:ay)?|yes|yep|sure|good|great|perfect)\b|承認|問題(?:ない|ありません)|いいです|良いです|進めて|批准|同意|没问题|可以开始|开始吧|\bsetuju\b|\bdisetujui\b|\blanjutkan\b|\bmulai\b/iu;
-/** Words of an opinion or a question: not the name of a subject. */
-const OPINION =
-  /\b(?:is|are|was|were|i|it|not|too|this|that|like|why|what|you|no|don't|can't|ini|itu|saya|tidak|kurang|terlalu|kenapa)\b|[?？]|です|ます|ない|だ$|不好|不行|太|很|吗/iu;
 
 /** What a message asks to change, in English, Indonesian, Japanese or Chinese; `[]` where it names nothing. */
 export function changesIn(message: string): Change[] {
@@ -42,7 +40,7 @@ export function soundsLikeApproval(message: string): boolean {
 /** A few words without an opinion, such as `knowledge graphs`, name something to add. */
 function namesSubject(text: string): boolean {
   const short = HAN.test(text) || KANA.test(text) ? text.length <= 24 : text.trim().split(/\s+/).length <= 6;
-  return short && !OPINION.test(text) && !soundsLikeApproval(text);
+  return short && !isOpinion(text) && !soundsLikeApproval(text);
 }
 
 function trimmed(text: string): string {

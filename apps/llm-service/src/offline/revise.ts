@@ -1,9 +1,8 @@
-import { type Corpus, nameOf } from '@plangate/research/corpus';
+import type { Corpus } from '@plangate/research/corpus';
 import type { Change } from './change.ts';
-import { type Area, areaFor } from './covering.ts';
 import { areaText } from './first-plan.ts';
-import { isDependent, type Keys, keysOf, matches, wordSet } from './keys.ts';
-import { documentsNamed, type Named } from './named.ts';
+import { isDependent, keysOf, matches, wordSet } from './keys.ts';
+import { documentsNamed } from './named.ts';
 import { areaOf, type Label, labelLine, labelled, type Phrases } from './phrases.ts';
 import {
   focusIn,
@@ -13,9 +12,9 @@ import {
   type PlanLines,
   type PlanPart,
   readPlan,
-  withText,
   writePlan,
 } from './plan-lines.ts';
+import { areaIn, lookIn, takeOut, withoutNamed } from './sources.ts';
 
 /** A revised plan, or why there is none: the changes would leave no area. */
 export type Revision = { ok: true; plan: string } | { ok: false };
@@ -44,22 +43,26 @@ function apply(lines: PlanLines, { kind, what }: Change, corpus: Corpus, phrases
       setLabel(lines, phrases, 'leftOut', (old) => without(old, what), true);
       return [phrases.added(what)];
     }
-    case 'drop':
+    case 'drop': {
       drop(lines, fitting);
+      const isSource = takeOut(lines, documentsNamed(corpus, what), corpus, phrases);
       setLabel(lines, phrases, 'leftOut', (old) => withPart(old, what));
-      return [fitting.length > 0 ? phrases.dropped(what) : phrases.notThere(what)];
+      setLabel(lines, phrases, 'focus', (old) => withoutNamed(old, what, corpus), true);
+      if (fitting.length > 0) return [phrases.dropped(what)];
+      return [isSource ? phrases.noSource(what) : phrases.notThere(what)];
+    }
     case 'only':
     case 'focus':
-      if (kind === 'only' && fitting.length > 0) {
-        const rest = itemsOf(lines).filter((item) => !fitting.includes(item));
-        drop(lines, rest);
-        const names = rest.map(({ text }) => areaOf(text).head);
-        setLabel(lines, phrases, 'leftOut', (old) => names.reduce(withPart, old));
+      if (fitting.length > 0) {
+        if (kind === 'only') leaveOut(lines, phrases, fitting);
+        putFirst(lines, fitting);
+      } else {
+        const { order, covered } = lookIn(lines, documentsNamed(corpus, what), kind, corpus, phrases);
+        if (kind === 'only' && covered.length > 0) leaveOut(lines, phrases, covered);
+        putFirst(lines, order);
       }
-      if (fitting.length > 0) putFirst(lines, fitting);
-      else lookIn(lines, documentsNamed(corpus, what), kind, corpus, phrases);
       setLabel(lines, phrases, 'focus', () => what);
-      return [phrases.focused(what)];
+      return [kind === 'only' ? phrases.limited(what) : phrases.focused(what)];
   }
 }
 
@@ -107,40 +110,12 @@ function add(lines: PlanLines, what: string, corpus: Corpus, phrases: Phrases): 
   else lines.parts.push(part);
 }
 
-/** The area by the documents that are wanted; by all where none of those covers it. */
-function areaIn(corpus: Corpus, subject: string, wanted: readonly Named[], context: Keys = []): Area {
-  if (wanted.length === 0) return areaFor(corpus, subject, { context });
-  const documentIds = wanted.flatMap(({ documents }) => documents.map(({ id }) => id));
-  const area = areaFor(corpus, subject, { documentIds, context });
-  const silent = wanted
-    .filter(({ documents }) => !documents.some((document) => area.documents.includes(nameOf(document))))
-    .map(({ name }) => name);
-  return { ...(area.documents.length > 0 ? area : areaFor(corpus, subject, { context })), silent };
-}
-
-/** Areas in the plan's own words get the documents that are wanted, those that most of them cover first. */
-function lookIn(
-  lines: PlanLines,
-  wanted: readonly Named[],
-  kind: 'focus' | 'only',
-  corpus: Corpus,
-  phrases: Phrases,
-): void {
-  if (wanted.length === 0) return;
-  const covered = new Map<PlanItem, number>();
-  for (const item of itemsOf(lines)) {
-    const { head, own } = areaOf(item.text);
-    const area = areaIn(corpus, head, wanted);
-    const silent = area.silent?.length ?? 0;
-    covered.set(item, wanted.length - silent);
-    if (!own) continue;
-    const documents = kind === 'only' && silent === wanted.length ? [] : area.documents;
-    Object.assign(item, withText(item, areaText({ ...area, title: head, documents }, phrases)));
-  }
-  putFirst(
-    lines,
-    itemsOf(lines).toSorted((a, b) => (covered.get(b) ?? 0) - (covered.get(a) ?? 0)),
-  );
+/** Of the areas only these stay; the others are named as left out. */
+function leaveOut(lines: PlanLines, phrases: Phrases, staying: readonly PlanItem[]): void {
+  const rest = itemsOf(lines).filter((item) => !staying.includes(item));
+  drop(lines, rest);
+  const names = rest.map(({ text }) => areaOf(text).head);
+  setLabel(lines, phrases, 'leftOut', (old) => names.reduce(withPart, old));
 }
 
 function drop(lines: PlanLines, items: readonly PlanItem[]): void {
