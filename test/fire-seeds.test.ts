@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { PlanAnswer, WorkflowId } from '@plangate/contracts';
-import { type App, type RedisServer, startApp, startRedis } from '@plangate/devstack';
+import { type App, startApp } from '@plangate/devstack';
+import { redisForFile } from '@plangate/devstack/vitest-redis';
 import { EventLog } from '@plangate/events/redis';
-import { connectRedis } from '@plangate/redis';
 import { createFeedbackLock, ReviewStore } from '@plangate/review/redis';
 import {
   approvePlan,
@@ -15,13 +15,11 @@ import {
   sha256,
   submitFeedback,
 } from '@plangate/review/use-cases';
-import type { Redis } from 'ioredis';
 import { ulid } from 'ulid';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { wrongChains } from '../prove/audit-chains.ts';
 import { type Random, randomOf, seedOf } from '../prove/random.ts';
 import { connectClient, taskPath } from './support/client.ts';
-import { until } from './support/until.ts';
 
 /** Enough for every end to come up many times; `FIRE_SEEDS=1000` tries more. */
 const SEEDS = Number(process.env['FIRE_SEEDS'] ?? 240);
@@ -37,19 +35,8 @@ const OWNER = {
 };
 const caller = { owner: OWNER, authOff: true };
 
-let server: RedisServer;
-let redis: Redis;
-let reviews: ReviewStore;
-beforeAll(async () => {
-  server = await startRedis();
-  redis = connectRedis(server.url);
-  await until(() => redis.status === 'ready');
-  reviews = new ReviewStore(redis);
-});
-afterAll(async () => {
-  redis?.disconnect();
-  await server?.stop();
-});
+const { server, redis } = await redisForFile();
+const reviews = new ReviewStore(redis);
 
 async function openReview() {
   const origin = { workflowId: `task-${ulid()}` as WorkflowId, owner: OWNER, query: 'q', maxRounds: 10 };

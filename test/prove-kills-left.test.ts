@@ -2,29 +2,22 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { WorkflowId } from '@plangate/contracts';
-import { type RedisServer, startRedis } from '@plangate/devstack';
-import { connectRedis } from '@plangate/redis';
+import { redisForFile } from '@plangate/devstack/vitest-redis';
 import { reviewKeys } from '@plangate/review/redis';
-import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newLife } from '../prove/kills/life.ts';
 import { settle } from '../prove/kills/settle.ts';
 import { connectClient } from './support/client.ts';
-import { until } from './support/until.ts';
 
 const WAITS = { reconnectMs: 5_000, lockMs: 300, deliverMs: 300, endMs: 300 };
 const id = 'task-left' as WorkflowId;
 const { lock, review } = reviewKeys(id);
-let store: RedisServer;
-let redis: Redis;
+const { redis } = await redisForFile();
 let gateway: Server;
 /** What the stand-in of a gateway says of the task. */
 let task: Record<string, unknown> = {};
 
 beforeAll(async () => {
-  store = await startRedis();
-  redis = connectRedis(store.url);
-  await until(() => redis.status === 'ready');
   gateway = createServer((req, res) => {
     const body = req.url?.includes('/review') ? { status: 'approved', version: 2 } : task;
     res.setHeader('content-type', 'application/json');
@@ -35,8 +28,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   gateway.close();
-  redis.disconnect();
-  await store.stop();
 });
 
 it.each<[name: string, problem: string, fault: () => Promise<unknown>]>([

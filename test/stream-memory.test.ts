@@ -1,12 +1,10 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NewEvent, WorkflowId } from '@plangate/contracts';
-import { type RedisServer, startRedis } from '@plangate/devstack';
+import { redisForFile } from '@plangate/devstack/vitest-redis';
 import { EventLog } from '@plangate/events/redis';
-import { connectRedis } from '@plangate/redis';
 import { TaskStore } from '@plangate/tasks/redis';
-import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { recordOf } from '../apps/gateway/test/rig.ts';
 import { startMeasuredGateway } from './support/measured-gateway.ts';
 import { until } from './support/until.ts';
@@ -17,17 +15,7 @@ const OWNER = {
 };
 const KIB = 1_024;
 
-let server: RedisServer;
-let redis: Redis;
-beforeAll(async () => {
-  server = await startRedis();
-  redis = connectRedis(server.url);
-  await until(() => redis.status === 'ready');
-});
-afterAll(async () => {
-  redis?.disconnect();
-  await server?.stop();
-});
+const { server, redis } = await redisForFile();
 
 async function newTask(): Promise<WorkflowId> {
   const record = recordOf({}, OWNER);

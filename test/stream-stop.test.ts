@@ -1,10 +1,9 @@
 import type { NewEvent, WorkflowId } from '@plangate/contracts';
-import { type App, type RedisServer, startApp, startRedis } from '@plangate/devstack';
+import { type App, startApp } from '@plangate/devstack';
+import { redisForFile } from '@plangate/devstack/vitest-redis';
 import { EventLog } from '@plangate/events/redis';
-import { connectRedis } from '@plangate/redis';
 import { endTask, TaskStore } from '@plangate/tasks/redis';
-import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { openStream } from '../apps/gateway/test/raw-stream.ts';
 import { NOWHERE, recordOf } from '../apps/gateway/test/rig.ts';
 import { until } from './support/until.ts';
@@ -15,18 +14,10 @@ const OWNER = {
   tenant: '00000000-0000-0000-0000-000000000001',
 };
 
-let server: RedisServer;
-let redis: Redis;
+const { server, redis } = await redisForFile();
 const gateways: App[] = [];
-beforeAll(async () => {
-  server = await startRedis();
-  redis = connectRedis(server.url);
-  await until(() => redis.status === 'ready');
-});
 afterAll(async () => {
   for (const gateway of gateways) await gateway.stop();
-  redis?.disconnect();
-  await server?.stop();
 });
 
 async function startGatewayProcess(): Promise<{ app: App; port: number }> {

@@ -1,25 +1,13 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { type RedisServer, startRedis } from '@plangate/devstack';
+import { redisForFile } from '@plangate/devstack/vitest-redis';
 import { apiKeyStore } from '@plangate/http';
-import { connectRedis } from '@plangate/redis';
-import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 const PROGRAM = fileURLToPath(new URL('../src/keys.ts', import.meta.url));
 const CLOSED_PORT_URL = 'redis://:hunter2@127.0.0.1:1/0';
 
-let server: RedisServer;
-let redis: Redis;
-beforeAll(async () => {
-  server = await startRedis();
-  redis = connectRedis(server.url);
-  await vi.waitFor(() => expect(redis.status).toBe('ready'));
-});
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
+const { server, redis } = await redisForFile();
 
 function keys(args: string[], url = server.url): Promise<{ code: number; out: string; err: string }> {
   return new Promise((resolve) => {

@@ -1,19 +1,14 @@
-import { type RedisServer, startRedis } from '@plangate/devstack';
+import { redisForFile } from '@plangate/devstack/vitest-redis';
 import { apiKeyStore, rateLimiter } from '@plangate/http';
-import { connectRedis } from '@plangate/redis';
-import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { documented } from './documented.ts';
 import { type Asking, type Rig, startRig } from './rig.ts';
 
 const LIMITS = { minute: 3, hour: 1_000, day: 10_000 };
 
-let redisServer: RedisServer;
-let redis: Redis;
+const { server: redisServer, redis } = await redisForFile();
 let rig: Rig;
 beforeAll(async () => {
-  redisServer = await startRedis();
-  redis = connectRedis(redisServer.url);
   rig = await startRig({
     redis: redisServer,
     settings: { rate_limits: LIMITS },
@@ -28,8 +23,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await rig.stop();
-  redis.disconnect();
-  await redisServer.stop();
 });
 const forget = async () => {
   const keys = await rig.redis.keys('limit:*');

@@ -1,37 +1,21 @@
 import type { WorkflowId } from '@plangate/contracts';
-import type { RedisServer } from '@plangate/devstack';
-import { startRedis } from '@plangate/devstack';
+import { redisForFile } from '@plangate/devstack/vitest-redis';
 import { EventLog } from '@plangate/events/redis';
-import { connectRedis } from '@plangate/redis';
 import { ReviewStore } from '@plangate/review/redis';
 import { approvePlan, cancelReview, type Deliver, rejectPlan } from '@plangate/review/use-cases';
 import { TaskStore } from '@plangate/tasks/redis';
-import type { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { ulid } from 'ulid';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createDeliver } from '../src/deliver.ts';
 import type { Engine, RunState } from '../src/engine.ts';
 import { Sweep, startSweeping } from '../src/sweep.ts';
 import { ALICE, openReview, recordOf, until } from './rig.ts';
 
-let server: RedisServer;
-let redis: Redis;
-let tasks: TaskStore;
-let reviews: ReviewStore;
-let events: EventLog;
-beforeAll(async () => {
-  server = await startRedis();
-  redis = connectRedis(server.url);
-  await until(() => redis.status === 'ready');
-  tasks = new TaskStore(redis);
-  reviews = new ReviewStore(redis);
-  events = new EventLog(redis, { keep: 1_000 });
-});
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
+const { redis } = await redisForFile({ flush: true });
+const tasks = new TaskStore(redis);
+const reviews = new ReviewStore(redis);
+const events = new EventLog(redis, { keep: 1_000 });
 
 /** The engine as a test says it is, and what the sweep asked of it. */
 let run: RunState;
@@ -39,8 +23,7 @@ let delivery: 'sent' | 'unreachable' | 'over';
 let asked: string[];
 let delivered: string[];
 let errors: unknown[];
-beforeEach(async () => {
-  await redis.flushall();
+beforeEach(() => {
   [run, delivery, asked, delivered, errors] = ['running', 'sent', [], [], []];
 });
 

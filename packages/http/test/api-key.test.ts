@@ -1,22 +1,10 @@
-import { type RedisServer, startRedis } from '@plangate/devstack';
+import { redisForFile } from '@plangate/devstack/vitest-redis';
 import { connectRedis } from '@plangate/redis';
-import type { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { apiKeyStore, authenticate, byCredential, principalOf, sendJson } from '../src/index.ts';
 import { serve, type TestServer } from './serve.ts';
 
-let server: RedisServer;
-let redis: Redis;
-beforeAll(async () => {
-  server = await startRedis();
-  redis = connectRedis(server.url);
-  await vi.waitFor(() => expect(redis.status).toBe('ready'));
-});
-beforeEach(() => redis.flushdb());
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
+const { server, redis } = await redisForFile({ flush: true });
 
 const OWNER = { user: 'alice', tenant: 'acme' };
 

@@ -1,6 +1,5 @@
-import { startRedis } from '@plangate/devstack';
+import { redisForFile } from '@plangate/devstack/vitest-redis';
 import { connectRedis } from '@plangate/redis';
-import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   answerOnce,
@@ -14,8 +13,7 @@ import {
 } from '../src/index.ts';
 import { serve, type TestServer } from './serve.ts';
 
-let redisServer: Awaited<ReturnType<typeof startRedis>>;
-let redis: Redis;
+const { server: redisServer, redis } = await redisForFile({ flush: true });
 let server: TestServer;
 /** What the route does; counted. */
 let work: (ticket: Ticket) => Promise<KeptReply>;
@@ -24,9 +22,6 @@ let runs = 0;
 let faults: unknown[] = [];
 
 beforeAll(async () => {
-  redisServer = await startRedis();
-  redis = connectRedis(redisServer.url);
-  await new Promise((resolve) => redis.once('ready', resolve));
   const store = idempotencyStore(redis);
   server = await serve(async (req, res) => {
     const user = String(req.headers['x-user'] ?? 'alice');
@@ -42,11 +37,8 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await server.close();
-  redis.disconnect();
-  await redisServer.stop();
 });
-beforeEach(async () => {
-  await redis.flushall();
+beforeEach(() => {
   runs = 0;
   faults = [];
   options = {};

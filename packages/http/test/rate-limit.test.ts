@@ -1,27 +1,16 @@
 import { startRedis } from '@plangate/devstack';
+import { redisForFile } from '@plangate/devstack/vitest-redis';
 import { connectRedis } from '@plangate/redis';
-import type { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type RateLimitOptions, type RateLimits, rateLimiter, setPrincipal } from '../src/index.ts';
 import { serve, type TestServer } from './serve.ts';
 
-let redisServer: Awaited<ReturnType<typeof startRedis>>;
-let redis: Redis;
+const { redis } = await redisForFile({ flush: true });
 let site: TestServer;
 let faults: string[] = [];
 const UNLIMITED: RateLimits = { minute: 0, hour: 0, day: 0 };
 
-beforeAll(async () => {
-  redisServer = await startRedis();
-  redis = connectRedis(redisServer.url);
-  await new Promise((resolve) => redis.once('ready', resolve));
-});
-afterAll(async () => {
-  redis.disconnect();
-  await redisServer.stop();
-});
-beforeEach(async () => {
-  await redis.flushall();
+beforeEach(() => {
   faults = [];
 });
 afterEach(() => site.close());

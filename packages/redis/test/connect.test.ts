@@ -1,19 +1,8 @@
-import { startRedis } from '@plangate/devstack';
-import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { connectRedis, defineScript, isRedisUnavailable } from '../src/index.ts';
+import { redisForFile } from '@plangate/devstack/vitest-redis';
+import { describe, expect, it, vi } from 'vitest';
+import { defineScript, isRedisUnavailable } from '../src/index.ts';
 
-let server: Awaited<ReturnType<typeof startRedis>>;
-let redis: Redis;
-beforeAll(async () => {
-  server = await startRedis();
-  redis = connectRedis(server.url);
-  await vi.waitUntil(() => redis.status === 'ready');
-});
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
+const { server, redis } = await redisForFile();
 
 async function faultOf(work: () => Promise<unknown>): Promise<unknown> {
   return work().then(

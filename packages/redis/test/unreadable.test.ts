@@ -1,8 +1,6 @@
-import { startRedis } from '@plangate/devstack';
-import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { redisForFile } from '@plangate/devstack/vitest-redis';
+import { describe, expect, it } from 'vitest';
 import {
-  connectRedis,
   defineScript,
   faultAt,
   isRedisUnavailable,
@@ -13,17 +11,7 @@ import {
   UnreadableStateError,
 } from '../src/index.ts';
 
-let server: Awaited<ReturnType<typeof startRedis>>;
-let redis: Redis;
-beforeAll(async () => {
-  server = await startRedis();
-  redis = connectRedis(server.url);
-  await vi.waitUntil(() => redis.status === 'ready');
-});
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
+const { redis } = await redisForFile();
 
 async function faultOf(operation: () => Promise<unknown>): Promise<Error> {
   try {

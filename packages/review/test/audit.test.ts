@@ -1,9 +1,7 @@
 import type { AuditEntry } from '@plangate/contracts';
-import { startRedis } from '@plangate/devstack';
-import { connectRedis } from '@plangate/redis';
+import { redisForFile } from '@plangate/devstack/vitest-redis';
 import fc from 'fast-check';
-import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type AuditHead, chainEntry, NO_ENTRY } from '../src/audit.ts';
 import { findBrokenEntry } from '../src/index.ts';
 import { ReviewStore, reviewKeys } from '../src/redis/index.ts';
@@ -19,22 +17,10 @@ import {
 import { answer, origin, storeWith } from './reviews.ts';
 
 const caller: Caller = { owner: { user: 'ada', tenant: 'acme' }, authOff: false, requestId: 'req-1' };
-let server: Awaited<ReturnType<typeof startRedis>>;
-let redis: Redis;
-let store: ReviewStore;
+const { redis } = await redisForFile();
+const store = new ReviewStore(redis);
 let ids = 0;
 const ports = () => ({ store, deliver: async () => 'sent' as const, newCommandId: () => `c${++ids}` });
-
-beforeAll(async () => {
-  server = await startRedis();
-  redis = connectRedis(server.url);
-  await vi.waitUntil(() => redis.status === 'ready');
-  store = new ReviewStore(redis);
-});
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
 
 async function open() {
   const from = origin();

@@ -1,8 +1,6 @@
 import type { WorkflowId } from '@plangate/contracts';
-import { startRedis } from '@plangate/devstack';
-import { connectRedis } from '@plangate/redis';
-import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { redisForFile } from '@plangate/devstack/vitest-redis';
+import { expect, test } from 'vitest';
 import type { ReviewState } from '../src/index.ts';
 import { createFeedbackLock, idempotencyKey, ReviewStore } from '../src/redis/index.ts';
 import {
@@ -20,22 +18,10 @@ import { answer, origin, storeWith } from './reviews.ts';
 const caller: Caller = { owner: { user: 'ada', tenant: 'acme' }, authOff: false };
 const unreachable: Deliver = async () => 'unreachable';
 const over: Deliver = async () => 'over';
-let server: Awaited<ReturnType<typeof startRedis>>;
-let redis: Redis;
-let store: ReviewStore;
+const { redis } = await redisForFile();
+const store = new ReviewStore(redis);
 let ids = 0;
 const newCommandId = () => `c${++ids}`;
-
-beforeAll(async () => {
-  server = await startRedis();
-  redis = connectRedis(server.url);
-  await vi.waitUntil(() => redis.status === 'ready');
-  store = new ReviewStore(redis);
-});
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
 
 async function open(): Promise<WorkflowId> {
   const from = origin();

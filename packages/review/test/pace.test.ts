@@ -1,7 +1,5 @@
-import { startRedis } from '@plangate/devstack';
-import { connectRedis } from '@plangate/redis';
-import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { redisForFile } from '@plangate/devstack/vitest-redis';
+import { describe, expect, it, vi } from 'vitest';
 import { createFeedbackLock, ReviewStore } from '../src/redis/index.ts';
 import {
   approvePlan,
@@ -20,19 +18,8 @@ import { answer, origin, storeWith } from './reviews.ts';
 const caller: Caller = { owner: { user: 'ada', tenant: 'acme' }, authOff: false };
 const STALLED = { ok: false, status: 503, code: 'request_stalled' };
 
-let server: Awaited<ReturnType<typeof startRedis>>;
-let redis: Redis;
-let reviews: ReviewStore;
-beforeAll(async () => {
-  server = await startRedis();
-  redis = connectRedis(server.url);
-  await vi.waitUntil(() => redis.status === 'ready');
-  reviews = new ReviewStore(redis);
-});
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
+const { redis } = await redisForFile();
+const reviews = new ReviewStore(redis);
 
 async function open() {
   const from = origin();

@@ -1,9 +1,8 @@
 import type { WorkflowId } from '@plangate/contracts';
-import { startRedis } from '@plangate/devstack';
+import { redisForFile } from '@plangate/devstack/vitest-redis';
 import { EventLog } from '@plangate/events/redis';
-import { connectRedis, UnreadableStateError } from '@plangate/redis';
-import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { UnreadableStateError } from '@plangate/redis';
+import { describe, expect, it, vi } from 'vitest';
 import { chainEntry } from '../src/audit.ts';
 import { createFeedbackLock, ReviewStore, reviewKeys } from '../src/redis/index.ts';
 import {
@@ -25,10 +24,9 @@ import {
 import { answer, origin, question, storeWith } from './reviews.ts';
 
 const caller: Caller = { owner: { user: 'ada', tenant: 'acme' }, authOff: false };
-let server: Awaited<ReturnType<typeof startRedis>>;
-let redis: Redis;
-let store: ReviewStore;
-let events: EventLog;
+const { redis } = await redisForFile();
+const store = new ReviewStore(redis);
+const events = new EventLog(redis, { keep: 1_000 });
 let ids = 0;
 const FACTS = {
   at: '2026-01-15T10:30:00.000Z',
@@ -41,18 +39,6 @@ const FACTS = {
 } as const;
 const newCommandId = () => `c${++ids}`;
 const sent: Deliver = async () => 'sent';
-
-beforeAll(async () => {
-  server = await startRedis();
-  redis = connectRedis(server.url);
-  await vi.waitUntil(() => redis.status === 'ready');
-  store = new ReviewStore(redis);
-  events = new EventLog(redis, { keep: 1_000 });
-});
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
 
 async function open(first = answer('Plan A'), maxRounds = 10) {
   const from = origin(maxRounds);

@@ -1,21 +1,9 @@
 import type { WorkflowId } from '@plangate/contracts';
-import { startRedis } from '@plangate/devstack';
-import { connectRedis } from '@plangate/redis';
-import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { redisForFile } from '@plangate/devstack/vitest-redis';
+import { expect, it } from 'vitest';
 import { DraftStore } from '../src/redis/index.ts';
 
-let server: Awaited<ReturnType<typeof startRedis>>;
-let redis: Redis;
-beforeAll(async () => {
-  server = await startRedis();
-  redis = connectRedis(server.url);
-  await vi.waitUntil(() => redis.status === 'ready');
-});
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
+const { redis } = await redisForFile();
 
 it('the first result waits for the end of its task, whole, and is gone after it', async () => {
   const drafts = new DraftStore(redis);

@@ -1,22 +1,11 @@
 import type { WorkflowId } from '@plangate/contracts';
-import { startRedis } from '@plangate/devstack';
-import { connectRedis, UnreadableStateError } from '@plangate/redis';
-import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { redisForFile } from '@plangate/devstack/vitest-redis';
+import { UnreadableStateError } from '@plangate/redis';
+import { expect, it } from 'vitest';
 import { FindingStore } from '../src/redis/index.ts';
 import { findingsKey } from '../src/redis/keys.ts';
 
-let server: Awaited<ReturnType<typeof startRedis>>;
-let redis: Redis;
-beforeAll(async () => {
-  server = await startRedis();
-  redis = connectRedis(server.url);
-  await vi.waitUntil(() => redis.status === 'ready');
-});
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
+const { redis } = await redisForFile();
 
 it('what each question found waits for the report, the first time counts, and it is gone after the end', async () => {
   const findings = new FindingStore(redis);

@@ -1,27 +1,14 @@
-import { startRedis } from '@plangate/devstack';
-import { connectRedis } from '@plangate/redis';
-import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { redisForFile } from '@plangate/devstack/vitest-redis';
+import { beforeEach, expect, it } from 'vitest';
 import { ownerKeys, TaskStore, taskKey } from '../src/redis/index.ts';
 import { ALICE, aRecord, BOB } from './records.ts';
 
-let server: Awaited<ReturnType<typeof startRedis>>;
-let redis: Redis;
+const { redis } = await redisForFile({ flush: true });
 let store: TaskStore;
 const start = Date.parse('2026-03-01T00:00:00.000Z');
 let clock = start;
 
-beforeAll(async () => {
-  server = await startRedis();
-  redis = connectRedis(server.url);
-  await new Promise((resolve) => redis.once('ready', resolve));
-});
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
-beforeEach(async () => {
-  await redis.flushall();
+beforeEach(() => {
   clock = start;
   store = new TaskStore(redis, { now: () => new Date(clock), keepSeconds: 3_600 });
 });

@@ -1,30 +1,18 @@
-import { startRedis } from '@plangate/devstack';
-import { connectRedis, isUnreadable } from '@plangate/redis';
-import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { redisForFile } from '@plangate/devstack/vitest-redis';
+import { isUnreadable } from '@plangate/redis';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type TaskRecord, toHistoryItem, toSessionBody, toSessionSummary, toTurn } from '../src/index.ts';
 import { ownerKeys, SessionStore, TaskStore, taskKey } from '../src/redis/index.ts';
 import { ALICE, aRecord, BOB } from './records.ts';
 
-let server: Awaited<ReturnType<typeof startRedis>>;
-let redis: Redis;
+const { redis } = await redisForFile({ flush: true });
 let tasks: TaskStore;
 let sessions: SessionStore;
 const start = Date.parse('2026-03-01T00:00:00.000Z');
 const HOUR = 3_600_000;
 let clock = start;
 
-beforeAll(async () => {
-  server = await startRedis();
-  redis = connectRedis(server.url);
-  await new Promise((resolve) => redis.once('ready', resolve));
-});
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
-beforeEach(async () => {
-  await redis.flushall();
+beforeEach(() => {
   clock = start;
   const options = { now: () => new Date(clock), keepSeconds: 3_600 };
   tasks = new TaskStore(redis, options);

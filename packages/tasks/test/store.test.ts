@@ -1,30 +1,18 @@
 import { WorkflowId } from '@plangate/contracts';
-import { startRedis } from '@plangate/devstack';
+import { redisForFile } from '@plangate/devstack/vitest-redis';
 import { EventLog, eventKeys } from '@plangate/events/redis';
-import { connectRedis, UnreadableStateError } from '@plangate/redis';
-import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { UnreadableStateError } from '@plangate/redis';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { TaskEnd, TaskRecord } from '../src/index.ts';
 import { endTask, ownerKeys, TaskStore, taskKey } from '../src/redis/index.ts';
 import { ALICE, aRecord, BOB } from './records.ts';
 
-let server: Awaited<ReturnType<typeof startRedis>>;
-let redis: Redis;
+const { redis } = await redisForFile({ flush: true });
 let store: TaskStore;
 let log: EventLog;
 let clock: Date;
 
-beforeAll(async () => {
-  server = await startRedis();
-  redis = connectRedis(server.url);
-  await new Promise((resolve) => redis.once('ready', resolve));
-});
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
-beforeEach(async () => {
-  await redis.flushall();
+beforeEach(() => {
   clock = new Date();
   store = new TaskStore(redis, { now: () => clock });
   log = new EventLog(redis, { keep: 1_000 });
