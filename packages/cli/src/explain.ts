@@ -1,4 +1,5 @@
-import { ConflictError, PlangateError, StatusError } from '@plangate/sdk';
+import { ConflictError, PlangateError, StatusError, TaskEndedError } from '@plangate/sdk';
+import { describeEnd } from './describe.ts';
 import { plain } from './output.ts';
 
 /** What went wrong and what to do about it on the command line; `''` where all is said. */
@@ -10,6 +11,7 @@ export function explain(error: unknown): string {
       .filter((line) => line !== '')
       .join('\n');
   }
+  if (error instanceof TaskEndedError) return describeEnd(error.task);
   const { message } = error;
   return plain(
     error instanceof PlangateError ? message.replace('baseUrl', '--url or PLANGATE_URL') : message,

@@ -175,7 +175,12 @@ describe('a task by script', () => {
     expect(ended.code).toBe(5);
     expect(ended.out).toContain('failed: failed to generate research plan (');
     expect(ended.out).toContain('PLANGATE_KEY_THAT_NOBODY_SETS is not set');
-    expect((await plangate(['watch', id])).err).toContain('PLANGATE_KEY_THAT_NOBODY_SETS is not set');
+    for (const command of [['watch'], ['review', 'get']]) {
+      const { code, err } = await plangate([...command, id]);
+      expect(code).toBe(5);
+      expect(err).toContain('failed to generate research plan (the model provider');
+      expect(err).toContain('PLANGATE_KEY_THAT_NOBODY_SETS is not set');
+    }
   }, 60_000);
 
   test('a question of the planner is shown where a plan would be', async () => {
