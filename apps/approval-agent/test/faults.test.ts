@@ -123,6 +123,25 @@ describe('Idempotency-Key', () => {
     expect(called(31, 32)).toEqual([31]);
   });
 
+  test('H07 P89 an answer that was not taken at first never answers a later review under the same key', async () => {
+    rig.llm.on('keyed bound', [notes(61), notes(62, 63), 'Done.']);
+    const { id } = await rig.waiting('keyed bound');
+    const body = { thread_id: id, decisions: [APPROVE, APPROVE] };
+    const key = randomUUID();
+    // Two answers to one action: what is left is the key, as after a death before the answer was handed on.
+    expect((await keyed('/hitl/review', body, key)).status).toBe(400);
+    const next = await rig.review(id, [APPROVE]);
+    expect(next.body.pending_review.action_requests).toHaveLength(2);
+
+    expect(await keyed('/hitl/review', body, key)).toMatchObject({
+      status: 412,
+      body: { detail: 'Review ini sudah tidak berlaku' },
+    });
+    expect(called(61, 62, 63)).toEqual([61]);
+    expect((await keyed('/hitl/review', body, randomUUID())).body.answer).toBe('Done.');
+    expect(called(61, 62, 63)).toEqual([61, 62, 63]);
+  });
+
   test('a turn that failed in its tool is not done again by the same key', async () => {
     rig.llm.on('keyed fault', [notes(41), 'Done.']);
     rig.tool.on(41, fails);

@@ -61,7 +61,7 @@ async function recordTask(
 ): Promise<TaskRecord> {
   const newTaskId = () => `task-${newId()}`;
   const sessionId = submission.sessionId ?? randomUUID();
-  let id = await ids.reserve(newTaskId());
+  let id = await ids.reserve(newTaskId);
   for (;;) {
     const workflowId = WorkflowId.parse(id);
     const now = await tasks.now();

@@ -204,7 +204,7 @@ describe('keys', () => {
 
 describe('names that are reserved', () => {
   const reserving = async (ticket: Ticket, status = 200): Promise<KeptReply> => {
-    const name = await ticket.reserve(`name-${runs}`);
+    const name = await ticket.reserve(() => `name-${runs}`);
     if (status >= 400) throw new HttpError(status, 'some_code', 'No');
     return { status, body: name };
   };

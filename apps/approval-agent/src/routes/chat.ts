@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { utf8Bytes } from '@plangate/contracts';
 import { noteWorkflow, principalOf, sendReply } from '@plangate/http';
 import { checkMessage, EmptyMessageError, newThread } from '@plangate/tool-approval';
+import { z } from 'zod';
 import { DetailError } from '../errors.ts';
 import type { AgentParts } from '../parts.ts';
 import { newThreadId, threadWorkflowId } from '../thread-id.ts';
@@ -11,6 +12,7 @@ import { answerTurn } from './turn.ts';
 
 /** Longest message in bytes. */
 const MESSAGE_LIMIT_BYTES = 64 * 1024;
+const Target = z.object({ threadId: z.string() });
 
 /** `POST /hitl/chat` (`contract/tool-approval.md §1`). */
 export function chatRoute(parts: AgentParts) {
@@ -21,8 +23,9 @@ export function chatRoute(parts: AgentParts) {
     const { owner } = principalOf(req);
     const reply = await answerTurn(parts, req, {
       asked: 'chat',
-      newThreadId: () => threadId ?? newThreadId(),
-      run: async (id, updateId, again) => {
+      target: Target,
+      findTarget: () => ({ threadId: threadId ?? newThreadId() }),
+      run: async ({ threadId: id }, updateId, again) => {
         const workflowId = threadWorkflowId(owner, id);
         noteWorkflow(req, workflowId);
         const done = again ? await threads.outcome(workflowId, updateId) : null;

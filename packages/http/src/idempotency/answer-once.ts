@@ -51,9 +51,9 @@ export interface Ticket {
   record(reply: KeptReply): { key: string; value: string; ttlSeconds: number } | null;
   /**
    * A name that outlives a failed or lost attempt: the same for every attempt with this key and this body.
-   * @param candidate taken where none is reserved
+   * @param propose makes the name where none is reserved; what it throws is thrown, and nothing is reserved
    */
-  reserve(candidate: string): Promise<string>;
+  reserve(propose: () => string | Promise<string>): Promise<string>;
   /** Puts another name in the place of a reserved one that is used up. */
   reserveAnew(name: string): Promise<void>;
 }
@@ -148,10 +148,12 @@ function ticketOf(store: IdempotencyStore, request: KeyedRequest, key: string): 
     JSON.stringify({ body_sha256: request.bodySha256, name } satisfies Reservation);
   return {
     record: (reply) => ({ key, value: encode(request, reply), ttlSeconds: KEEP_MS / 1_000 }),
-    async reserve(candidate) {
+    async reserve(propose) {
       const found = nameOf(reservation, await store.read(reservation), request);
-      if (found === null) await store.write(reservation, reserved(candidate), KEEP_MS);
-      return found ?? candidate;
+      if (found !== null) return found;
+      const name = await propose();
+      await store.write(reservation, reserved(name), KEEP_MS);
+      return name;
     },
     reserveAnew: (name) => store.write(reservation, reserved(name), KEEP_MS),
   };
@@ -166,7 +168,7 @@ function nameOf(key: string, text: string | null, request: KeyedRequest): string
 
 const NO_TICKET: Ticket = {
   record: () => null,
-  reserve: async (candidate) => candidate,
+  reserve: async (propose) => propose(),
   reserveAnew: async () => {},
 };
 
