@@ -30,7 +30,7 @@ describe('P77 a thread goes on after', () => {
     const { status, body } = await rig.chat('huge');
     expect([status, body.answer]).toEqual([200, 'Done.']);
     expect(await results(body.thread_id)).toEqual([
-      'Error: invalid arguments for note. args: A number is out of range',
+      'Error: invalid arguments for note. args: A number is out of range; write it as text',
     ]);
   });
 
@@ -44,25 +44,30 @@ describe('P77 a thread goes on after', () => {
   });
 });
 
-test('an edit with a number that no JSON value can hold is 422, and the review stays', async () => {
-  rig.llm.on('huge edit', [{ calls: [{ name: 'note', args: { n: 3 } }] }, 'Done.']);
-  const { id } = await rig.waiting('huge edit');
-  const edit = '{"type":"edit","edited_action":{"name":"note","args":{"n":[1,-1e400]}}}';
-  expect(await rig.post('/hitl/review', `{"thread_id":"${id}","decisions":[${edit}]}`)).toMatchObject({
-    status: 422,
-    body: {
-      detail: [
-        {
-          type: 'finite_number',
-          loc: ['body', 'decisions', 0, 'edited_action', 'args', 'n', 1],
-          msg: 'Input should be a finite number',
-          input: null,
-        },
-      ],
-    },
-  });
-  expect((await rig.review(id, [APPROVE])).body.answer).toBe('Done.');
-});
+test.each([
+  ['-1e400', 'finite_number', 'Input should be a finite number', null],
+  [
+    '12345678901234567890',
+    'int_parsing_size',
+    'Input should be an integer of at most 2^53 - 1; write a longer one as a string',
+    12345678901234567000,
+  ],
+])(
+  'an edit with %s, which would run as another number, is 422, and the review stays',
+  async (text, type, msg, input) => {
+    const first = `edit ${type}`;
+    rig.llm.on(first, [{ calls: [{ name: 'note', args: { n: 3 } }] }, 'Done.']);
+    const { id } = await rig.waiting(first);
+    const edit = `{"type":"edit","edited_action":{"name":"note","args":{"n":[1,${text}]}}}`;
+    expect(await rig.post('/hitl/review', `{"thread_id":"${id}","decisions":[${edit}]}`)).toMatchObject({
+      status: 422,
+      body: {
+        detail: [{ type, loc: ['body', 'decisions', 0, 'edited_action', 'args', 'n', 1], msg, input }],
+      },
+    });
+    expect((await rig.review(id, [APPROVE])).body.answer).toBe('Done.');
+  },
+);
 
 test('a message of which nothing is left once it is cleaned is blank', async () => {
   expect(await rig.chat('\u0000\u200b')).toMatchObject({

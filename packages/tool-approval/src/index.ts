@@ -16,7 +16,7 @@ export {
   ToolFailedError,
   TurnRunningError,
 } from './errors.ts';
-export { canonicalJson, type ReadArguments, readArguments, sameJson } from './json-args.ts';
+export { canonicalJson, isExactNumber, type ReadArguments, readArguments, sameJson } from './json-args.ts';
 export { answerOf, type CallOrder, type NextStep, nextStep } from './next-step.ts';
 export { buildReviewRequest } from './payload.ts';
 export { refusalOf } from './permit.ts';

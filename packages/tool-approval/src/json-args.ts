@@ -1,5 +1,7 @@
 import { isJsonObject, isTooDeep, JSON_DEPTH_LIMIT, type JsonObject } from '@plangate/contracts/json';
 
+const OUT_OF_RANGE = 'A number is out of range; write it as text';
+
 export type ReadArguments = { ok: true; args: JsonObject } | { ok: false; raw: string; problem: string };
 
 /**
@@ -10,7 +12,11 @@ export function readArguments(value: unknown): ReadArguments {
   if (typeof value === 'string') return parse(value);
   const raw = textOf(value);
   if (raw === undefined) return { ok: false, raw: String(value), problem: 'Not valid JSON' };
-  return isJsonObject(value) ? parse(raw) : { ok: false, raw, problem: 'Expected an object' };
+  if (!isJsonObject(value)) return { ok: false, raw, problem: 'Expected an object' };
+  // The text of an object has null in the place of Infinity.
+  return !isTooDeep(value) && hasInexactNumber(value)
+    ? { ok: false, raw, problem: OUT_OF_RANGE }
+    : parse(raw);
 }
 
 /** True where both say the same JSON; the order of the keys of an object says nothing. */
@@ -28,6 +34,14 @@ export function canonicalJson(value: unknown): string {
   return `{${members.join(',')}}`;
 }
 
+/**
+ * False for a number that would be handed on as another one: no JSON value holds Infinity (`1e400`), and an integer
+ * beyond 2^53 - 1 has lost its last digits by the time it is looked at (RFC 8259 §6). Text holds both.
+ */
+export function isExactNumber(value: number): boolean {
+  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
+}
+
 function parse(raw: string): ReadArguments {
   const refused = (problem: string): ReadArguments => ({ ok: false, raw, problem });
   try {
@@ -35,16 +49,15 @@ function parse(raw: string): ReadArguments {
     if (!isJsonObject(args)) return refused('Expected an object');
     // What walks or copies a value is recursive, and workflow code that runs out of stack is tried again for ever.
     if (isTooDeep(args)) return refused(`Nested deeper than ${JSON_DEPTH_LIMIT} levels`);
-    // 1e400 is read as Infinity and written as null.
-    return hasInfinity(args) ? refused('A number is out of range') : { ok: true, args };
+    return hasInexactNumber(args) ? refused(OUT_OF_RANGE) : { ok: true, args };
   } catch {
     return refused('Not valid JSON');
   }
 }
 
-function hasInfinity(value: unknown): boolean {
-  if (typeof value === 'number') return !Number.isFinite(value);
-  return typeof value === 'object' && value !== null && Object.values(value).some(hasInfinity);
+function hasInexactNumber(value: unknown): boolean {
+  if (typeof value === 'number') return !isExactNumber(value);
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasInexactNumber);
 }
 
 function textOf(value: unknown): string | undefined {

@@ -119,6 +119,10 @@ describe('arguments that are no JSON object', () => {
   test.each([
     ['{"to":', 'Not valid JSON'],
     ['', 'Not valid JSON'],
+    ['{"to":12345678901234567890}', 'A number is out of range; write it as text'],
+    ['{"to":[{"n":-1e400}]}', 'A number is out of range; write it as text'],
+    [{ to: 2 ** 53 }, 'A number is out of range; write it as text'],
+    [{ to: Number.NEGATIVE_INFINITY }, 'A number is out of range; write it as text'],
     ['[]', 'Expected an object'],
     ['null', 'Expected an object'],
     [['a'], 'Expected an object'],

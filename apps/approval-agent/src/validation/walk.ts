@@ -1,4 +1,5 @@
 import { codePoints } from '@plangate/contracts';
+import { isExactNumber } from '@plangate/tool-approval';
 import type { BodyFault } from '../errors.ts';
 
 export type Path = (string | number)[];
@@ -80,18 +81,19 @@ export class BodyWalk {
     const value = this.#field(fields, name, at, true);
     if (value === ABSENT) return;
     const loc = [...at, name];
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) this.#finite(value, loc);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) this.#exact(value, loc);
     else this.#add('dict_type', loc, 'Input should be a valid dictionary', value);
   }
 
-  /** JSON can write numbers that nothing here can hold; they would be handed on as null. */
-  #finite(value: unknown, loc: Path): void {
-    if (typeof value === 'number' && !Number.isFinite(value)) {
-      this.#add('finite_number', loc, 'Input should be a finite number', null);
+  /** JSON can write numbers that nothing here can hold; they would be handed on as others, or as null. */
+  #exact(value: unknown, loc: Path): void {
+    if (typeof value === 'number' && !isExactNumber(value)) {
+      if (Number.isFinite(value)) this.#add('int_parsing_size', loc, UNSAFE_INTEGER, value);
+      else this.#add('finite_number', loc, 'Input should be a finite number', null);
     }
     if (typeof value !== 'object' || value === null) return;
     for (const [name, member] of Object.entries(value)) {
-      this.#finite(member, [...loc, Array.isArray(value) ? Number(name) : name]);
+      this.#exact(member, [...loc, Array.isArray(value) ? Number(name) : name]);
     }
   }
 
@@ -109,4 +111,5 @@ export class BodyWalk {
   }
 }
 
+const UNSAFE_INTEGER = 'Input should be an integer of at most 2^53 - 1; write a longer one as a string';
 const ABSENT = Symbol('absent');
