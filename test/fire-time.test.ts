@@ -268,11 +268,11 @@ describe('with gateways whose clocks are 10 minutes ahead and behind', () => {
       await product.stack.apps.orchestrator.kill();
       expect((await ahead.approve(id)).status).toBe(200);
       const key = `review:{${id}}`;
-      await until(async () => Number(await stored.redis.hget(key, 'told')) >= 1);
-      const first = Number(await stored.redis.hget(key, 'told_ms'));
+      await until(async () => Number(await stored.redis.hget(key, 'sent')) >= 1);
+      const first = Number(await stored.redis.hget(key, 'sent_ms'));
       await expectNow(first);
-      await until(async () => Number(await stored.redis.hget(key, 'told')) >= 2, 30 * SECOND);
-      const second = Number(await stored.redis.hget(key, 'told_ms'));
+      await until(async () => Number(await stored.redis.hget(key, 'sent')) >= 2, 30 * SECOND);
+      const second = Number(await stored.redis.hget(key, 'sent_ms'));
       expect(second - first).toBeGreaterThanOrEqual(10 * SECOND);
       expect(second - first).toBeLessThan(10 * SECOND + SLACK_MS);
       await product.stack.apps.orchestrator.restart();

@@ -1,5 +1,5 @@
-import type { Loaded, ReviewStore } from '@plangate/review/redis';
-import { type FeedbackLock, sha256 } from '@plangate/review/use-cases';
+import type { ReviewStore } from '@plangate/review/redis';
+import { type FeedbackLock, type Loaded, sha256 } from '@plangate/review/use-cases';
 import { describe, expect, it } from 'vitest';
 import { chainEntry } from '../packages/review/src/audit.ts';
 import type { Mutation } from '../prove/histories/bench.ts';
@@ -110,14 +110,15 @@ describe('the check finds', () => {
 
 /** Writes over whatever stands there, with a version and an audit entry that fit. */
 class LastWriterWins extends SlowStore {
-  override async commit(...[id, commandId, expected, transition, audit]: Parameters<ReviewStore['commit']>) {
+  override async commit(...[id, step]: Parameters<ReviewStore['commit']>) {
     const now = await this.load(id);
-    const version = (now.state?.version ?? 0) + 1;
-    if (version === expected + 1) return super.commit(id, commandId, expected, transition, audit);
-    const state = { ...transition.state, version };
-    const { n: _n, prev: _prev, hash: _hash, ...facts } = audit;
-    const entry = chainEntry(now.audit, { ...facts, version }, sha256);
-    return super.commit(id, commandId, version - 1, { ...transition, state }, entry);
+    const expectedVersion = now.state?.version ?? 0;
+    if (expectedVersion === step.expectedVersion) return super.commit(id, step);
+    const version = expectedVersion + 1;
+    const transition = { ...step.transition, state: { ...step.transition.state, version } };
+    const { n: _n, prev: _prev, hash: _hash, ...facts } = step.audit;
+    const audit = chainEntry(now.audit, { ...facts, version }, sha256);
+    return super.commit(id, { ...step, expectedVersion, transition, audit });
   }
 }
 
@@ -126,9 +127,10 @@ class ForgetsCommands extends SlowStore {
   readonly #tried = new Set<string>();
   #n = 0;
 
-  override async commit(...[id, commandId, ...rest]: Parameters<ReviewStore['commit']>) {
+  override async commit(...[id, step]: Parameters<ReviewStore['commit']>) {
+    const { commandId } = step;
     this.#n += 1;
-    const result = await super.commit(id, `${commandId} ${this.#n}`, ...rest);
+    const result = await super.commit(id, { ...step, commandId: `${commandId} ${this.#n}` });
     if (result.result !== 'committed' || this.#tried.has(commandId)) return result;
     this.#tried.add(commandId);
     return { result: 'moved' as const, version: result.version };
@@ -151,10 +153,10 @@ class LooksOnce extends SlowStore {
 
 /** Takes a lost reply for a commit that did not happen. */
 class SendsAnew extends SlowStore {
-  override async commit(...[id, commandId, ...rest]: Parameters<ReviewStore['commit']>) {
+  override async commit(...[id, step]: Parameters<ReviewStore['commit']>) {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await super.commit(id, `${commandId} ${attempt}`, ...rest);
+        return await super.commit(id, { ...step, commandId: `${step.commandId} ${attempt}` });
       } catch (error) {
         if (attempt > 10) throw error;
         await new Promise((resolve) => setTimeout(resolve, 100));
@@ -176,9 +178,9 @@ function lockOfOneProcess(): FeedbackLock {
 class LosesEvents extends SlowStore {
   #n = 0;
 
-  override commit(...[id, commandId, expected, transition, ...rest]: Parameters<ReviewStore['commit']>) {
+  override commit(...[id, step]: Parameters<ReviewStore['commit']>) {
     this.#n += 1;
-    const events = this.#n % 50 === 0 ? [] : transition.events;
-    return super.commit(id, commandId, expected, { ...transition, events }, ...rest);
+    const events = this.#n % 50 === 0 ? [] : step.transition.events;
+    return super.commit(id, { ...step, transition: { ...step.transition, events } });
   }
 }

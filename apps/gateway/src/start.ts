@@ -12,7 +12,7 @@ import {
   skipAuth,
   stoppable,
 } from '@plangate/http';
-import { connectRedis } from '@plangate/redis';
+import { connectRedis, keysOf } from '@plangate/redis';
 import { createFeedbackLock, ReviewStore } from '@plangate/review/redis';
 import { createLlmClient, type Logger, PROJECT_FOLDER, type Settings } from '@plangate/service';
 import { SessionStore, TaskStore } from '@plangate/tasks/redis';
@@ -59,7 +59,10 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     onError: (error) => log.warn({ reason: error.message }, 'redis'),
   });
   const tasks = new TaskStore(redis);
-  const reviews = new ReviewStore(redis);
+  const reviews = new ReviewStore(redis, {
+    onRefusalUnrecorded: (error, workflowId) =>
+      log.error({ workflow_id: workflowId, err: error, keys: keysOf(error) }, 'refusal not in the audit'),
+  });
   const events = new EventLog(redis, { keep: settings.events.keep });
   const hub = new EventHub({
     log: events,

@@ -2,7 +2,7 @@ import type { WorkflowId } from '@plangate/contracts';
 import { isUnreadable, keysOf, UnreadableStateError } from '@plangate/redis';
 import { isWithdrawn, type ReviewState } from '@plangate/review';
 import type { OpenReview, ReviewStore } from '@plangate/review/redis';
-import { closeReview, type Deliver, deliverDecision, letReviewGo } from '@plangate/review/use-cases';
+import { closeReview, type Deliver, deliverDecision, expireFinishedReview } from '@plangate/review/use-cases';
 import type { Logger } from '@plangate/service';
 import type { TaskEnd } from '@plangate/tasks';
 import { endTask, type OpenState, type OpenTask, type TaskStore, taskKey } from '@plangate/tasks/redis';
@@ -123,10 +123,10 @@ export class Sweep {
       if (this.#nowMs - since > this.#patienceMs) await this.#parts.tasks.closeOpen(id, since);
       return;
     }
-    if (review?.undelivered && this.#isToldAgain(review.told)) {
+    if (review?.undelivered && this.#isSentAgain(review.sent)) {
       const { reviews, deliver } = this.#parts;
       const { delivered } = await deliverDecision({ store: reviews, deliver }, id);
-      if (delivered) await reviews.noteTold(id, review.undelivered, this.#nowMs);
+      if (delivered) await reviews.noteSent(id, review.undelivered, this.#nowMs);
     }
     // An end that stands is told again: that is what takes the task out of the open ones.
     if (record.ended) await this.#end(id, { kind: 'lost' });
@@ -134,7 +134,7 @@ export class Sweep {
   }
 
   /** A signal that was sent is durable: it is repeated less and less often, as a run takes only so many. */
-  #isToldAgain({ times, at }: OpenReview['told']): boolean {
+  #isSentAgain({ times, at }: OpenReview['sent']): boolean {
     const pause = times === 0 ? 0 : Math.min(TELL_AGAIN_MS * 2 ** (times - 1), TELL_AGAIN_MOST_MS);
     return this.#nowMs - at >= pause;
   }
@@ -185,7 +185,7 @@ export class Sweep {
       store: tasks,
       events,
       keepEventsSeconds,
-      afterEnd: () => letReviewGo(reviews, id),
+      afterEnd: () => expireFinishedReview(reviews, id),
     });
   }
 }

@@ -1,5 +1,5 @@
 import { EventLog } from '@plangate/events/redis';
-import { connectRedis } from '@plangate/redis';
+import { connectRedis, keysOf } from '@plangate/redis';
 import { localSource } from '@plangate/research/corpus';
 import { ReviewStore } from '@plangate/review/redis';
 import { configFile, createLlmClient, loadSettings, runService } from '@plangate/service';
@@ -19,7 +19,10 @@ await runService('orchestrator', async (log) => {
   });
   const activities = createActivities({
     log,
-    reviews: new ReviewStore(redis),
+    reviews: new ReviewStore(redis, {
+      onRefusalUnrecorded: (error, workflowId) =>
+        log.error({ workflow_id: workflowId, err: error, keys: keysOf(error) }, 'refusal not in the audit'),
+    }),
     tasks: new TaskStore(redis),
     drafts: new DraftStore(redis),
     findings: new FindingStore(redis),

@@ -82,9 +82,20 @@ export const PlanDiff = z.object({
 });
 export type PlanDiff = z.infer<typeof PlanDiff>;
 
+/**
+ * The chains of an audit: steps that were accepted, what the owner was refused, and what others were. Refusals have
+ * chains of their own, so that they hold up no step and strangers cannot push the owner's out.
+ */
+export const AuditChain = z.enum(['accepted', 'refused', 'foreign']);
+export type AuditChain = z.infer<typeof AuditChain>;
+
 /** One decision that was made or refused, chained to the one before it (contract/plan-review.md §2.2). */
 export const AuditEntry = z.object({
-  /** From 1, in each of the two chains. */
+  chain: AuditChain.describe(
+    'Whose `n` and `prev` these are. Missing in an entry that was written before entries named it: then ' +
+      '`accepted` where the outcome is, `foreign` where `by` is `another user`, else `refused`.',
+  ).optional(),
+  /** From 1 in its chain. */
   n: z.int().positive(),
   /** RFC 3339, the store's clock. */
   at: z.string(),
@@ -98,14 +109,16 @@ export const AuditEntry = z.object({
   version: z.int().nonnegative(),
   request_id: z.string(),
   plan_sha256: z.string().optional(),
-  /** Hash of the entry before it. */
-  prev: z.string(),
-  /** SHA-256 over this entry without its hash. */
-  hash: z.string(),
+  prev: z.string().describe('`hash` of the entry before it in its chain; 64 zeros for the first.'),
+  hash: z
+    .string()
+    .describe(
+      'Hex SHA-256 of the UTF-8 JSON, without spaces, of the `[name, value]` pairs of all other members, sorted by name.',
+    ),
 });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
-/** Body of `GET …/review/audit`: accepted steps and refusals, two chains merged by time. */
+/** Body of `GET …/review/audit`: the chains merged by time, each in the order of its `n`. */
 export const AuditList = z.object({ entries: z.array(AuditEntry) });
 
 export const FEEDBACK_LIMIT_BYTES = 10_240;

@@ -1,5 +1,5 @@
 export { refuseAccess } from './access.ts';
-export { findBrokenEntry } from './audit.ts';
+export { type AuditFault, findBrokenEntry, mergeChains, splitChains, verifyAudit } from './audit.ts';
 export type { Command, HashedAnswer, HashedText } from './commands.ts';
 export { diffPlans } from './diff.ts';
 export { entityTags } from './entity-tags.ts';

@@ -74,7 +74,10 @@ export function decide(situation: Situation, command: Command): Outcome {
   }
 }
 
-/** Start of the id of the decision that stands in the place of a withdrawn approval. */
+/**
+ * Start of the id of the decision that stands in the place of a withdrawn approval. The id says it, not a field:
+ * no person's command has such an id, and states that are stored have nothing else.
+ */
 const WITHDRAWN = 'withdraw:';
 
 /** True where an approval was taken back: then nobody cancelled the task, its run was lost. */

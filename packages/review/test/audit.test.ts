@@ -1,20 +1,23 @@
 import type { AuditEntry } from '@plangate/contracts';
 import { redisForFile } from '@plangate/devstack/vitest-redis';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { type AuditHead, chainEntry, NO_ENTRY } from '../src/audit.ts';
-import { findBrokenEntry } from '../src/index.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { type AuditFacts, type AuditHead, chainEntry, NO_ENTRY } from '../src/audit.ts';
+import { findBrokenEntry, mergeChains, verifyAudit } from '../src/index.ts';
 import { ReviewStore, reviewKeys } from '../src/redis/index.ts';
 import {
   approvePlan,
   type Caller,
+  cancelReview,
   closeReview,
   createReview,
   editPlan,
+  extendReview,
+  settleDecision,
   sha256,
   submitFeedback,
 } from '../src/use-cases/index.ts';
-import { answer, origin, storeWith } from './reviews.ts';
+import { answer, NOW, origin, storeWith } from './reviews.ts';
 
 const caller: Caller = { owner: { user: 'ada', tenant: 'acme' }, authOff: false, requestId: 'req-1' };
 const { redis } = await redisForFile();
@@ -28,20 +31,21 @@ async function open() {
   return from;
 }
 
-function chain(length: number): AuditEntry[] {
+function chain(length: number, change: Partial<AuditFacts> = {}): AuditEntry[] {
   const entries: AuditEntry[] = [];
   let head: AuditHead = { n: 0, hash: NO_ENTRY };
   for (let n = 1; n <= length; n += 1) {
     const entry = chainEntry(
       head,
       {
-        at: `2026-01-15T10:30:0${n}.000Z`,
+        at: new Date(NOW + n * 1_000).toISOString(),
         by: 'ada',
         action: 'edit',
         outcome: 'accepted',
         code: 'ok',
         version: n,
         request_id: `r${n}`,
+        ...change,
       },
       sha256,
     );
@@ -54,8 +58,13 @@ function chain(length: number): AuditEntry[] {
 describe('the chain', () => {
   it('an untouched chain holds, also when its beginning was trimmed', () => {
     expect(findBrokenEntry(chain(5), sha256)).toBeNull();
-    expect(findBrokenEntry(chain(5).slice(2), sha256)).toBeNull();
+    expect(findBrokenEntry(chain(5).slice(2), sha256, { kept: 3 })).toBeNull();
     expect(findBrokenEntry([], sha256)).toBeNull();
+  });
+
+  it('a chain that begins late although nothing of it had to be trimmed has lost its first entries', () => {
+    expect(findBrokenEntry(chain(5).slice(2), sha256)).toBe(3);
+    expect(findBrokenEntry(chain(5).slice(2), sha256, { kept: 4 })).toBe(3);
   });
 
   it('an entry that was changed in any field is found', () => {
@@ -85,6 +94,64 @@ describe('the chain', () => {
     expect(findBrokenEntry([a, c, d], sha256)).toBe(3);
     expect(findBrokenEntry([a, c, b, d], sha256)).toBe(3);
     expect(findBrokenEntry([a, b, b, c, d], sha256)).toBe(2);
+  });
+});
+
+describe('an audit of several chains', () => {
+  const refusal = { outcome: 'refused', code: 'version_conflict' } as const;
+  const accepted = chain(4, { chain: 'accepted' });
+  const refused = chain(3, { ...refusal, chain: 'refused' });
+  const foreign = chain(2, { ...refusal, chain: 'foreign', by: 'another user' });
+  const whole = mergeChains([accepted, refused, foreign]);
+
+  it('is split by the chain that each entry names, and holds', () => {
+    expect(whole).toHaveLength(9);
+    expect(verifyAudit(whole, sha256, { version: 4 })).toEqual([]);
+  });
+
+  it('entries that were written before they named their chain are told apart and hold too', () => {
+    const earlier = [chain(2), chain(2, refusal), chain(2, { ...refusal, by: 'another user' })];
+    expect(verifyAudit(mergeChains(earlier), sha256, { version: 2 })).toEqual([]);
+  });
+
+  it('a chain that was begun without names goes on with them', () => {
+    const [first] = chain(1) as [AuditEntry];
+    const { n: _, prev: __, hash: ___, ...facts } = accepted[1]!;
+    expect(verifyAudit([first, chainEntry(first, facts, sha256)], sha256, { version: 2 })).toEqual([]);
+  });
+
+  it('any number of the first or the last accepted steps that were removed is found', () => {
+    for (let removed = 1; removed <= 4; removed += 1) {
+      const firsts = mergeChains([accepted.slice(removed), refused, foreign]);
+      const n = removed === 4 ? 1 : removed + 1;
+      expect(verifyAudit(firsts, sha256, { version: 4 })).toEqual([{ chain: 'accepted', n }]);
+      const lasts = mergeChains([accepted.slice(0, -removed), refused, foreign]);
+      const missing = 5 - removed;
+      expect(verifyAudit(lasts, sha256, { version: 4 })).toEqual([{ chain: 'accepted', n: missing }]);
+    }
+  });
+
+  it('an accepted chain that begins anew where versions were made before it is found', () => {
+    const anew = chain(1, { chain: 'accepted', version: 4 });
+    expect(verifyAudit(anew, sha256, { version: 4 })).toEqual([{ chain: 'accepted', n: 1 }]);
+  });
+
+  it('an entry that was removed from or put into another chain is found in both', () => {
+    const moved = whole.map((entry) =>
+      entry === refused[1] ? { ...entry, chain: 'foreign' as const } : entry,
+    );
+    expect(verifyAudit(moved, sha256, { version: 4 })).toEqual([
+      { chain: 'refused', n: 3 },
+      { chain: 'foreign', n: 2 },
+    ]);
+  });
+
+  it('is listed by time, but each chain in its own order, also where the clock stepped back', () => {
+    const at = (seconds: number) => new Date(NOW + seconds * 1_000).toISOString();
+    const back = [10, 4, 12].map((seconds, n) => ({ ...accepted[n]!, at: at(seconds) }));
+    const other = [5, 11].map((seconds, n) => ({ ...refused[n]!, at: at(seconds) }));
+    const order = mergeChains([back, other]).map(({ chain: name, n }) => `${name} ${n}`);
+    expect(order).toEqual(['refused 1', 'accepted 1', 'accepted 2', 'refused 2', 'accepted 3']);
   });
 });
 
@@ -148,7 +215,9 @@ describe('the audit of a review', () => {
     const { refused, foreign } = await store.audit(workflowId);
     expect(refused).toMatchObject([{ by: 'ada', code: 'version_conflict' }]);
     expect(foreign).toHaveLength(1_000);
-    expect(findBrokenEntry(foreign, sha256)).toBeNull();
+    expect(foreign[0]?.n).toBe(101);
+    expect(verifyAudit([...refused, ...foreign], sha256)).toEqual([]);
+    expect(verifyAudit(foreign.slice(1), sha256)).toEqual([{ chain: 'foreign', n: 102 }]);
   });
 
   it('an entry that came between is no conflict: the step is made again on the longer chain', async () => {
@@ -172,6 +241,94 @@ describe('the audit of a review', () => {
     const { accepted } = await store.audit(workflowId);
     expect(accepted.map(({ n }) => n)).toEqual([1, 2, 3]);
     expect(findBrokenEntry(accepted, sha256)).toBeNull();
+  });
+
+  it('has exactly one accepted entry for every version, whatever the step was', async () => {
+    const from = await open();
+    const { workflowId } = from;
+    const all = ports();
+    const request = { workflowId, caller, ifMatch: undefined };
+    await editPlan(all, { ...request, plan: 'Mine' });
+    await extendReview(all, { ...request, seconds: 60, maxSecondsAhead: 100_000 });
+    const lock = async () => ({ held: true, release: async () => {} }) as const;
+    const feedback = { ...all, lock, planner: async () => answer('Plan B'), onPlannerFault: () => {} };
+    await submitFeedback(feedback, { ...request, message: 'x' });
+    const approved = await approvePlan(all, request);
+    if (!approved.ok) throw new Error(approved.error);
+    // Telling the engine and its acknowledgement make no version.
+    await store.noteSent(workflowId, approved.state.decision!.id, NOW);
+    await store.acknowledge(workflowId, approved.state.decision!.id, []);
+    const acted = { ...approved.state.decision!, id: 'older' };
+    await settleDecision(store, workflowId, acted, 'Plan B');
+    await settleDecision(store, workflowId, acted, 'Plan B');
+
+    const taken = (await open()).workflowId;
+    await approvePlan({ ...all, deliver: async () => 'over' }, { ...request, workflowId: taken });
+    const unopened = origin();
+    await cancelReview(all, unopened, 'ada', undefined, caller);
+    const timedOut = await open();
+    await closeReview({ store }, timedOut, null);
+
+    const expected = {
+      [workflowId]: ['open', 'edit', 'extend', 'feedback', 'approve', 'restore'],
+      [taken]: ['open', 'approve', 'withdraw'],
+      [unopened.workflowId]: ['cancel'],
+      [timedOut.workflowId]: ['open', 'time_out'],
+    };
+    for (const [id, actions] of Object.entries(expected)) {
+      const { state } = await store.load(id as typeof workflowId);
+      const { accepted, refused } = await store.audit(id as typeof workflowId);
+      expect(accepted.map(({ action }) => action)).toEqual(actions);
+      expect(accepted.map(({ version }) => version)).toEqual(actions.map((_, at) => at + 1));
+      expect(state?.version).toBe(actions.length);
+      const known = { version: actions.length };
+      expect(verifyAudit([...accepted, ...refused], sha256, known)).toEqual([]);
+      expect(verifyAudit(accepted.slice(0, -1), sha256, known)).toHaveLength(1);
+      expect(verifyAudit(accepted.slice(1), sha256, known)).toHaveLength(1);
+    }
+  });
+
+  it.each([
+    ['has another type', async (key: string) => void (await redis.set(key, 'garbage'))],
+    ['ends with what is no entry', async (key: string) => void (await redis.rpush(key, '{'))],
+  ])(
+    'a chain of refusals that %s takes no true refusal from anybody; it is told and left as it is',
+    async (_, spoil) => {
+      const { workflowId } = await open();
+      const { refused } = reviewKeys(workflowId);
+      await spoil(refused);
+      const before = await redis.dump(refused);
+      const told = vi.fn();
+      const reported = new ReviewStore(redis, { onRefusalUnrecorded: told });
+      const edit = { workflowId, caller, ifMatch: '9', plan: 'x' };
+      expect(await editPlan({ ...ports(), store: reported }, edit)).toMatchObject({
+        status: 409,
+        code: 'version_conflict',
+        fields: { version: 1 },
+      });
+      expect(told.mock.calls).toMatchObject([[{ name: 'UnreadableStateError', key: refused }, workflowId]]);
+      expect(await redis.dump(refused)).toEqual(before);
+      expect(await editPlan(ports(), { ...edit, ifMatch: '1' })).toMatchObject({ ok: true });
+    },
+  );
+
+  it('a chain of refusals that always grows first is given up, told, and takes no refusal from anybody', async () => {
+    const { workflowId } = await open();
+    const { refused } = reviewKeys(workflowId);
+    const growing = Object.create(redis, {
+      lindex: {
+        value: async (key: string, at: number) => {
+          const last = await redis.lindex(key, at);
+          await redis.rpush(key, JSON.stringify(chain(1, { request_id: `other-${++ids}` })[0]));
+          return last;
+        },
+      },
+    }) as typeof redis;
+    const told = vi.fn();
+    const reported = new ReviewStore(growing, { onRefusalUnrecorded: told });
+    const edit = { workflowId, caller, ifMatch: '9', plan: 'x' };
+    expect(await editPlan({ ...ports(), store: reported }, edit)).toMatchObject({ code: 'version_conflict' });
+    expect(String(told.mock.calls[0]?.[0])).toContain(refused);
   });
 
   it('is kept for 90 days, longer than the review', async () => {

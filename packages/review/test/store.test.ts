@@ -14,7 +14,7 @@ import {
   type Deliver,
   deliverDecision,
   editPlan,
-  letReviewGo,
+  expireFinishedReview,
   type Planner,
   rejectPlan,
   settleDecision,
@@ -60,6 +60,21 @@ async function typesOf(id: WorkflowId) {
   return (await events.read(id, { limit: 100 })).map(({ type }) => type);
 }
 
+/** Waits until the lifetime of a lock has grown so often. */
+async function countRenewals(lock: string, most: number): Promise<number> {
+  let [last, renewals] = [await redis.pttl(lock), 0];
+  await vi.waitUntil(
+    async () => {
+      const now = await redis.pttl(lock);
+      if (now > last) renewals += 1;
+      last = now;
+      return renewals >= most;
+    },
+    { timeout: 5_000, interval: 10 },
+  );
+  return renewals;
+}
+
 describe('the store', () => {
   it('creates a review once, however many try', async () => {
     const from = origin();
@@ -98,15 +113,10 @@ describe('the store', () => {
     const { state, audit } = await store.load(workflowId);
     const transition = { state: { ...state!, version: 2 }, events: [] };
     const entry = chainEntry(audit, FACTS, sha256);
-    expect(await store.commit(workflowId, 'same', 1, transition, entry)).toEqual({
-      result: 'committed',
-      version: 2,
-    });
-    expect(await store.commit(workflowId, 'same', 1, transition, entry)).toEqual({
-      result: 'repeated',
-      version: 2,
-    });
-    expect(await store.commit(workflowId, 'other', 1, transition, entry)).toEqual({
+    const step = { commandId: 'same', expectedVersion: 1, transition, audit: entry };
+    expect(await store.commit(workflowId, step)).toEqual({ result: 'committed', version: 2 });
+    expect(await store.commit(workflowId, step)).toEqual({ result: 'repeated', version: 2 });
+    expect(await store.commit(workflowId, { ...step, commandId: 'other' })).toEqual({
       result: 'moved',
       version: 2,
     });
@@ -210,6 +220,28 @@ describe('feedback', () => {
     }, 300);
     const result = await submitFeedback(ports, { workflowId, caller, message: 'x', ifMatch: undefined });
     expect(result).toMatchObject({ ok: true, message: 'held' });
+  });
+
+  it('a lock that was lost is not renewed any more, and told once', async () => {
+    const { workflowId } = await open();
+    const { lock } = reviewKeys(workflowId);
+    const faults: unknown[] = [];
+    const ttlMs = 300;
+    const held = await createFeedbackLock(redis, {
+      ttlMs,
+      onFault: (kind) => faults.push(kind),
+    })(workflowId);
+    if (!held.held) throw new Error('not held');
+    await redis.set(lock, 'somebody else', 'PX', 60_000);
+    await vi.waitUntil(() => faults.length > 0);
+    const later = await createFeedbackLock(redis, { ttlMs, onFault: () => {} })('task-later' as WorkflowId);
+    if (!later.held) throw new Error('not held');
+    // Renewed three times and more: so often would the lost one have been told again.
+    const renewals = await countRenewals(reviewKeys('task-later' as WorkflowId).lock, 3);
+    expect([renewals, faults]).toEqual([3, ['extend']]);
+    await later.release();
+    await held.release();
+    expect(await redis.get(lock)).toBe('somebody else');
   });
 
   it('P21 a failed model call is 502, changes nothing, uses no round and frees the lock', async () => {
@@ -441,7 +473,7 @@ describe('decisions', () => {
     expect(await redis.exists(reviewKeys(from.workflowId).review)).toBe(0);
   });
 
-  it('how often the engine was told is known until the workflow acknowledges', async () => {
+  it('how often a decision was sent is known until the workflow acknowledges', async () => {
     const { workflowId } = await open();
     const approved = await approvePlan(
       { store, deliver: sent, newCommandId },
@@ -449,14 +481,14 @@ describe('decisions', () => {
     );
     if (!approved.ok) throw new Error(approved.error);
     const { id } = approved.state.decision!;
-    await store.noteTold(workflowId, id, 5_000);
-    await store.noteTold(workflowId, 'another', 9_000);
+    await store.noteSent(workflowId, id, 5_000);
+    await store.noteSent(workflowId, 'another', 9_000);
     expect(await store.readOpen([workflowId])).toMatchObject([
-      { undelivered: id, told: { times: 1, at: 5_000 } },
+      { undelivered: id, sent: { times: 1, at: 5_000 } },
     ]);
     await store.acknowledge(workflowId, id, []);
     expect(await store.readOpen([workflowId])).toMatchObject([
-      { undelivered: null, told: { times: 0, at: 0 } },
+      { undelivered: null, sent: { times: 0, at: 0 } },
     ]);
   });
 
@@ -490,10 +522,10 @@ describe('decisions', () => {
     const ports = { store, deliver: async () => 'unreachable' as const, newCommandId };
     const rejected = await rejectPlan(ports, { workflowId, caller, ifMatch: '1', reason: undefined });
     if (!rejected.ok) throw new Error(rejected.error);
-    expect(await letReviewGo(store, workflowId)).toEqual({ undelivered: true });
+    expect(await expireFinishedReview(store, workflowId)).toEqual({ undelivered: true });
     expect(await redis.ttl(review)).toBe(-1);
     await store.acknowledge(workflowId, rejected.state.decision!.id, []);
-    expect(await letReviewGo(store, workflowId)).toEqual({ undelivered: false });
+    expect(await expireFinishedReview(store, workflowId)).toEqual({ undelivered: false });
     expect(await redis.ttl(review)).toBeGreaterThan(1_100);
   });
 });

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { REVIEW_WAIT_SECONDS, sameOwner, type WorkflowId } from '@plangate/contracts';
 import { fromRefusal, HttpError, sendJson } from '@plangate/http';
-import { diffPlans, entityTags, refuseAccess, reviewNotFound } from '@plangate/review';
+import { diffPlans, entityTags, mergeChains, refuseAccess, reviewNotFound } from '@plangate/review';
 import type { StoredBody } from '@plangate/review/redis';
 import type { Caller } from '@plangate/review/use-cases';
 import { waitForReview } from '../first-plan.ts';
@@ -73,16 +73,17 @@ export function reviewReadRoutes(parts: GatewayParts) {
       sendJson(res, 200, diffPlans(from, to), { ETag: etagOf(read.version) });
     },
 
-    /** Outlives the review: then its task says whose it was. */
+    /**
+     * Outlives the review: then its task says whose it was. The version is read before the entries, so that an
+     * accepted chain that ends before the `ETag` has lost its end.
+     */
     async audit(req: IncomingMessage, res: ServerResponse, id: WorkflowId): Promise<void> {
       const caller = callerOf(parts, req);
       const read = await readAllowed(parts, id, caller);
       const isOwn = read.ok || sameOwner(await parts.tasks.loadOwner(id), caller.owner);
       if (!read.ok && !isOwn) throw fromRefusal(read);
       const { accepted, refused, foreign } = await parts.reviews.audit(id);
-      const entries = [...accepted, ...refused, ...foreign].sort(
-        (a, b) => Date.parse(a.at) - Date.parse(b.at),
-      );
+      const entries = mergeChains([accepted, refused, foreign]);
       if (!read.ok && entries.length === 0) throw fromRefusal(read);
       sendJson(res, 200, { entries }, read.ok ? { ETag: etagOf(read.version) } : {});
     },

@@ -1,5 +1,5 @@
 import type { NewEvent, TaskInput, WorkflowId } from '@plangate/contracts';
-import { letReviewGo } from '@plangate/review/use-cases';
+import { expireFinishedReview } from '@plangate/review/use-cases';
 import type { TaskEnd } from '@plangate/tasks';
 import { endTask as writeEnd } from '@plangate/tasks/redis';
 import { ApplicationFailure } from '@temporalio/activity';
@@ -36,7 +36,7 @@ export function lifecycleActivities({ tasks, drafts, findings, events, reviews, 
         store: tasks,
         events,
         keepEventsSeconds,
-        afterEnd: () => letReviewGo(reviews, id),
+        afterEnd: () => expireFinishedReview(reviews, id),
       });
       await Promise.all([drafts.remove(id), findings.remove(id)]);
     },

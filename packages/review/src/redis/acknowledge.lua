@@ -10,7 +10,7 @@ check_log(KEYS[2], KEYS[3])
 
 local known = 0
 if redis.call('HGET', KEYS[1], 'undelivered') == ARGV[1] then
-  redis.call('HDEL', KEYS[1], 'undelivered', 'told', 'told_ms')
+  redis.call('HDEL', KEYS[1], 'undelivered', 'sent', 'sent_ms')
   known = 1
 end
 append_events(KEYS[2], KEYS[3], ARGV[2], 0, ARGV[3])

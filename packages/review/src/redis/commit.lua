@@ -12,62 +12,69 @@
 --       7 decision id that is undelivered from now on; empty: as it is; '-': none is undelivered any more
 --       8 audit entry as JSON      9 number of entries that it follows      10 lifetime of the audit in seconds
 --       11 idempotency record, or empty      12 its lifetime in seconds
---          That of a decision goes when the decision is taken back (7 is '-'): its name stays in the review.
 --       13 '1' where the step must not happen while a feedback is in flight
---       14 … fields of the review hash and their values, in pairs
+--       14 … fields of the review hash and their values, in turn
 -- Returns {'committed', version} | {'repeated', version made by this command before}
 --       | {'moved', current version}: it is another one, or the audit has grown, or a feedback has begun
 --       | {'over', current version}: the task has its end, no review is opened any more
 
-check_type(KEYS[1], 'hash')
-check_type(KEYS[2], 'hash')
-check_type(KEYS[3], 'hash')
-check_type(KEYS[6], 'list')
-check_log(KEYS[4], KEYS[5])
+local review, commands, plans, stream, meta, audit, lock, idempotency_key = unpack(KEYS)
+local command_id, expected, version, channel, events, plan, undelivered = unpack(ARGV, 1, 7)
+local entry, entries_before, audit_seconds = unpack(ARGV, 8, 10)
+local record, record_seconds, excludes_feedback = unpack(ARGV, 11, 13)
+local FIRST_FIELD = 14
+local AS_IT_IS, NONE = '', '-'
 
-local made = redis.call('HGET', KEYS[2], ARGV[1])
+check_type(review, 'hash')
+check_type(commands, 'hash')
+check_type(plans, 'hash')
+check_type(audit, 'list')
+check_log(stream, meta)
+
+local made = redis.call('HGET', commands, command_id)
 if made then
   return { 'repeated', made }
 end
 
-local current = redis.call('HGET', KEYS[1], 'version') or '0'
-if current ~= ARGV[2] or redis.call('LLEN', KEYS[6]) ~= tonumber(ARGV[9]) then
+local current = redis.call('HGET', review, 'version') or '0'
+if current ~= expected or redis.call('LLEN', audit) ~= tonumber(entries_before) then
   return { 'moved', current }
 end
-if ARGV[13] == '1' and redis.call('EXISTS', KEYS[7]) == 1 then
+if excludes_feedback == '1' and redis.call('EXISTS', lock) == 1 then
   return { 'moved', current }
 end
-if current == '0' and redis.call('HGET', KEYS[5], 'end') then
+if current == '0' and redis.call('HGET', meta, 'end') then
   return { 'over', current }
 end
 
-for i = 14, #ARGV, 2 do
-  redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1])
+for i = FIRST_FIELD, #ARGV, 2 do
+  redis.call('HSET', review, ARGV[i], ARGV[i + 1])
 end
-if ARGV[7] == '-' then
-  local idempotency = redis.call('HGET', KEYS[1], 'idempotency')
-  if idempotency then
-    redis.call('DEL', idempotency)
+if plan ~= '' then
+  redis.call('HSET', plans, version, plan)
+end
+if record ~= '' then
+  redis.call('SET', idempotency_key, record, 'EX', record_seconds)
+end
+
+if undelivered == NONE then
+  -- What was decided does not hold any more: the record of its request must not answer for it.
+  local of_decision = redis.call('HGET', review, 'idempotency')
+  if of_decision then
+    redis.call('DEL', of_decision)
+  end
+  redis.call('HDEL', review, 'undelivered', 'sent', 'sent_ms', 'idempotency')
+elseif undelivered ~= AS_IT_IS then
+  redis.call('HDEL', review, 'sent', 'sent_ms', 'idempotency')
+  redis.call('HSET', review, 'undelivered', undelivered)
+  if record ~= '' then
+    redis.call('HSET', review, 'idempotency', idempotency_key)
   end
 end
-if ARGV[7] ~= '' then
-  redis.call('HDEL', KEYS[1], 'undelivered', 'told', 'told_ms', 'idempotency')
-end
-if ARGV[7] ~= '' and ARGV[7] ~= '-' then
-  redis.call('HSET', KEYS[1], 'undelivered', ARGV[7])
-end
-if ARGV[6] ~= '' then
-  redis.call('HSET', KEYS[3], ARGV[3], ARGV[6])
-end
-redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])
-redis.call('RPUSH', KEYS[6], ARGV[8])
-redis.call('EXPIRE', KEYS[6], ARGV[10])
-if ARGV[11] ~= '' then
-  redis.call('SET', KEYS[8], ARGV[11], 'EX', ARGV[12])
-  if ARGV[7] ~= '' and ARGV[7] ~= '-' then
-    redis.call('HSET', KEYS[1], 'idempotency', KEYS[8])
-  end
-end
+
+redis.call('HSET', commands, command_id, version)
+redis.call('RPUSH', audit, entry)
+redis.call('EXPIRE', audit, audit_seconds)
 -- Events of a review are never trimmed here: all of them are kept while it is open.
-append_events(KEYS[4], KEYS[5], ARGV[4], 0, ARGV[5])
-return { 'committed', ARGV[3] }
+append_events(stream, meta, channel, 0, events)
+return { 'committed', version }

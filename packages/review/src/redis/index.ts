@@ -1,9 +1,5 @@
 export { idempotencyKey, type ReviewKeys, reviewKeys } from './keys.ts';
 export { createFeedbackLock, type LockOptions } from './lock.ts';
-export {
-  type CommitResult,
-  type Loaded,
-  type OpenReview,
-  ReviewStore,
-  type StoredBody,
-} from './store.ts';
+export type { OpenReview } from './open-reviews.ts';
+export type { StoredBody } from './review-hash.ts';
+export { ReviewStore, type ReviewStoreOptions } from './store.ts';

@@ -33,7 +33,12 @@ export function createFeedbackLock(redis: Redis, { ttlMs, onFault }: LockOptions
       return { held: false };
     }
     const renewal = setInterval(() => {
-      Promise.resolve(lock.extend(ttlMs)).catch((error: unknown) => onFault('extend', fault ?? error));
+      fault = null;
+      Promise.resolve(lock.extend(ttlMs)).catch((error: unknown) => {
+        // Redis answered: the lock is another one's or nobody's, and never comes back.
+        if (!fault) clearInterval(renewal);
+        onFault('extend', fault ?? error);
+      });
     }, ttlMs / 3);
     renewal.unref();
     return {

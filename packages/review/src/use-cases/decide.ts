@@ -1,8 +1,8 @@
 import { refuse, type WorkflowId } from '@plangate/contracts';
+import { guardFor } from '../access.ts';
 import type { Command } from '../commands.ts';
 import type { ReviewOrigin, ReviewState } from '../state.ts';
 import { deliverDecision } from './deliver.ts';
-import { guard } from './feedback.ts';
 import { Pace } from './pace.ts';
 import type { Caller, Deliver, IdempotencyRecord, Result, Store } from './ports.ts';
 import { hashText } from './sha256.ts';
@@ -116,5 +116,5 @@ export function closeReview(
 }
 
 function attempt(ports: DecidePorts, commandId: string, { caller, idempotency }: DecideRequest): Attempt {
-  return { commandId, caller, guard: guard(caller), pace: ports.pace ?? new Pace(), idempotency };
+  return { commandId, caller, guard: guardFor(caller), pace: ports.pace ?? new Pace(), idempotency };
 }

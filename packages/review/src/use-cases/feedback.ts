@@ -1,7 +1,7 @@
 import { PlanAnswer, type Refusal, refuse, type WorkflowId } from '@plangate/contracts';
-import { refuseAccess } from '../access.ts';
+import { guardFor } from '../access.ts';
 import type { Command } from '../commands.ts';
-import { decide, isFinalRound, reviewNotFound, type Situation } from '../machine.ts';
+import { decide, isFinalRound, type Situation } from '../machine.ts';
 import type { ReviewState } from '../state.ts';
 import { Pace } from './pace.ts';
 import type { Caller, FeedbackLock, IdempotencyRecord, Planner, Result, Store } from './ports.ts';
@@ -78,7 +78,7 @@ async function begin(store: Store, request: FeedbackRequest): Promise<Result<{ s
   const situation = await store.load(request.workflowId);
   const { caller, ifMatch } = request;
   const outcome =
-    guard(caller)(situation.state) ??
+    guardFor(caller)(situation.state) ??
     decide(situation, { type: 'begin_feedback', ifMatch, by: caller.owner.user });
   return outcome.ok ? outcome : refused(store, request, situation, outcome);
 }
@@ -124,9 +124,4 @@ async function commit(
   };
   const committed = await transact(ports.store, workflowId, attempt, () => command);
   return committed.ok ? { ok: true, state: committed.state, message: answer.message } : committed;
-}
-
-/** 404, then 403: what stands before every rule of the review itself. */
-export function guard(caller: Caller): (state: ReviewState | null) => Refusal | null {
-  return (state) => (state ? refuseAccess(state.owner, caller.owner, caller.authOff) : reviewNotFound());
 }

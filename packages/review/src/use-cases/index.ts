@@ -10,17 +10,21 @@ export {
   rejectPlan,
 } from './decide.ts';
 export { type Delivery, deliverDecision } from './deliver.ts';
+export { expireFinishedReview } from './expire.ts';
 export { type FeedbackPorts, type FeedbackRequest, submitFeedback } from './feedback.ts';
-export { letReviewGo } from './let-go.ts';
 export { Pace } from './pace.ts';
 export type {
   Caller,
+  CommitResult,
   Deliver,
   FeedbackLock,
   IdempotencyRecord,
+  Loaded,
   LockAttempt,
   Planner,
+  RefusalChain,
   Result,
+  Step,
   Store,
 } from './ports.ts';
 export { settleDecision } from './settle.ts';

@@ -25,7 +25,9 @@ export async function settleDecision(
     plan: hashText(planText),
   }));
   // A store that lost the whole review has nothing to settle; the task's end is recorded all the same.
-  if (!settled.ok && settled.code !== 'review_not_found') throw new Error(settled.error);
+  if (!settled.ok && settled.code !== 'review_not_found') {
+    throw new Error(`decision not settled: ${settled.code}: ${settled.error}`);
+  }
   if (settled.ok && settled.changed) await auditSuperseded(store, workflowId, settled.before);
   await store.acknowledge(
     workflowId,

@@ -1,5 +1,5 @@
-import { type Refusal, refuse, type WorkflowId } from '@plangate/contracts';
-import { type AuditFacts, chainEntry } from '../audit.ts';
+import { type AuditChain, type Refusal, refuse, type WorkflowId } from '@plangate/contracts';
+import { ANOTHER_USER, type AuditFacts, chainEntry } from '../audit.ts';
 import type { Command } from '../commands.ts';
 import { decide, type Situation } from '../machine.ts';
 import type { ReviewState } from '../state.ts';
@@ -10,10 +10,11 @@ import { sha256 } from './sha256.ts';
 /** How often a command is decided again when another one came first. */
 const MOST_ATTEMPTS = 20;
 const SYSTEM = 'system';
-const STRANGER = 'another user';
 const FORBIDDEN = 403;
+const OUTCOME_OPEN = 'The outcome of this request is not known; please read the review again';
 
 export interface Attempt {
+  /** Of a person's request nobody else's; what the system does by itself may be known under it to others too. */
   commandId: string;
   /** Who asked; absent: nobody, the system does it by itself. */
   caller?: Caller;
@@ -48,19 +49,23 @@ export async function transact(
     if (!outcome.transition) return { ok: true, state: outcome.state, changed: false, before: situation };
     const stalled = attempt.pace?.check();
     if (stalled) return stalled;
-    const expected = situation.state?.version ?? 0;
-    const facts = factsOf(asked, attempt.caller, situation, { state: outcome.state, code: 'ok' });
-    const entry = chainEntry(situation.audit, facts, sha256);
-    const { commandId, idempotency } = attempt;
-    const record = idempotency?.(outcome.state) ?? null;
-    const commit = await store.commit(workflowId, commandId, expected, outcome.transition, entry, record);
+    const facts = factsOf('accepted', asked, attempt.caller, situation, { state: outcome.state, code: 'ok' });
+    const commit = await store.commit(workflowId, {
+      commandId: attempt.commandId,
+      expectedVersion: situation.state?.version ?? 0,
+      transition: outcome.transition,
+      audit: chainEntry(situation.audit, facts, sha256),
+      idempotency: attempt.idempotency?.(outcome.state) ?? null,
+    });
     if (commit.result === 'committed') {
       return { ok: true, state: outcome.state, changed: true, before: situation };
     }
     if (commit.result === 'over') return refuse(409, 'task_over', 'The task is over already');
     if (commit.result === 'repeated') {
-      const { state } = await store.load(workflowId);
+      const { state: current } = await store.load(workflowId);
+      const state = madeBefore(attempt, commit.version, { decided: outcome.state, current });
       if (state) return { ok: true, state, changed: true, before: situation };
+      if (attempt.caller) return refuse(503, 'outcome_open', OUTCOME_OPEN, { version: current?.version });
     }
   }
   return refuse(503, 'too_busy', 'The review is changing too fast; please try again');
@@ -77,27 +82,43 @@ export async function auditRefusal(
 ): Promise<void> {
   const { state } = situation;
   if (!state || !caller) return;
-  const facts = factsOf({ type: action }, caller, situation, { state, code: refusal.code });
-  if (refusal.status !== FORBIDDEN) {
-    await store.recordRefusal(workflowId, 'refused', (head) => chainEntry(head, facts, sha256));
-    return;
-  }
+  const chain = refusal.status === FORBIDDEN ? 'foreign' : 'refused';
+  const facts = factsOf(chain, { type: action }, caller, situation, { state, code: refusal.code });
   // The owner learns that somebody tried, not who: nothing of one owner is visible to another.
-  const nameless = { ...facts, by: STRANGER };
-  await store.recordRefusal(workflowId, 'foreign', (head) => chainEntry(head, nameless, sha256));
+  const told = chain === 'foreign' ? { ...facts, by: ANOTHER_USER } : facts;
+  await store.recordRefusal(workflowId, chain, (head) => chainEntry(head, told, sha256));
+}
+
+/**
+ * The state that a command left behind which happened before its reply was lost. Others may have come after it: a
+ * person is answered with what the request made, never with a version of somebody else; the system by itself wants to
+ * know what is true now.
+ * @param decided what the rules made of the command in this attempt
+ * @returns null where that is not known
+ */
+function madeBefore(
+  { caller }: Attempt,
+  version: number,
+  { decided, current }: { decided: ReviewState; current: ReviewState | null },
+): ReviewState | null {
+  if (!caller || current?.version === version) return current;
+  // The command is this request's alone, and a version has one state before it: there it was decided like this.
+  return decided.version === version ? decided : null;
 }
 
 function factsOf(
+  chain: AuditChain,
   command: { type: Command['type'] },
   caller: Caller | undefined,
   { now }: Situation,
   { state, code }: { state: ReviewState; code: string },
 ): AuditFacts {
   return {
+    chain,
     at: new Date(now).toISOString(),
     by: caller?.owner.user ?? SYSTEM,
     action: ACTIONS[command.type],
-    outcome: code === 'ok' ? 'accepted' : 'refused',
+    outcome: chain === 'accepted' ? 'accepted' : 'refused',
     code,
     version: state.version,
     request_id: caller?.requestId ?? '',

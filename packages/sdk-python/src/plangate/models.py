@@ -256,6 +256,8 @@ class AuditEntry:
     prev: str
     hash: str
     plan_sha256: str = ""
+    #: ``accepted``, ``refused`` or ``foreign``: whose ``n`` and ``prev`` these are; empty in old entries.
+    chain: str = ""
 
 
 @dataclass(frozen=True)

@@ -86,9 +86,18 @@ export const reviewRoutes: readonly Route[] = [
   ofReview('get', '/audit', {
     id: 'getAudit',
     summary: 'Read every accepted and refused decision',
-    description: 'Kept for 90 days, longer than the review; each entry holds the hash of the one before it.',
+    description:
+      'Kept for 90 days after the last step, longer than the review. Three chains in one list (`chain`): in each ' +
+      '`n` grows by one and `prev` is the `hash` of the entry before it. The accepted chain begins at 1 and has one ' +
+      'entry for every `version`; those of refusals lose their oldest entries (10 000 of the owner, 1 000 of ' +
+      'others are kept). An accepted chain that ends before the version of `ETag` has lost its newest entries.',
     answers: {
-      200: { description: 'By time. `ETag` while there is a review.', schema: AuditList, headers: ['ETag'] },
+      200: {
+        description:
+          'By time, each chain in the order of its `n`. `ETag`, the version of the review, while there is one.',
+        schema: AuditList,
+        headers: ['ETag'],
+      },
     },
   }),
 ];

@@ -7,11 +7,11 @@ type ExpiringStore = Pick<Store, 'load'> & {
 };
 
 /**
- * Lets the review of a task that is over expire (contract/plan-review.md §2.1), unless a decision is still to be
+ * Sets the end of the review of a task that is over (contract/plan-review.md §2.1), unless a decision is still to be
  * delivered: then it is kept, and whoever delivers that calls again.
  * @returns whether a decision is undelivered
  */
-export async function letReviewGo(
+export async function expireFinishedReview(
   store: ExpiringStore,
   workflowId: WorkflowId,
 ): Promise<{ undelivered: boolean }> {
