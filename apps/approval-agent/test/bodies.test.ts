@@ -408,10 +408,12 @@ test.each([
 });
 
 test('another type of body is 415, another method 405, another route 404, an unknown thread 404', async () => {
-  expect(await post(CHAT, 'm', { 'Content-Type': 'text/plain' })).toMatchObject({
-    status: 415,
-    body: { detail: 'Content-Type must be application/json' },
-  });
+  for (const type of ['text/plain', 'application/json; charset=utf-16', 'application/jsonp']) {
+    expect(await post(CHAT, 'm', { 'Content-Type': type }), type).toMatchObject({
+      status: 415,
+      body: { detail: 'Content-Type must be application/json' },
+    });
+  }
   const get = async (path: string) => {
     const response = await fetch(url + path);
     return [response.status, await response.json(), response.headers.get('allow')];

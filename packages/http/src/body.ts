@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { isTooDeep } from '@plangate/contracts';
 import { parse as parseContentType } from 'content-type';
 import readRawBody from 'raw-body';
 import { HttpError } from './errors.ts';
@@ -8,8 +9,6 @@ export const BODY_LIMIT_BYTES = 256 * 1024;
 /** Body limit of task submission. */
 export const TASK_BODY_LIMIT_BYTES = 1024 * 1024;
 
-/** Deeper JSON serves nobody and overflows the stack of what walks it later. */
-const MAX_DEPTH = 100;
 /** How long the rest of a refused body is taken and thrown away, so that the client can read the answer. */
 const LINGER_MS = 2_000;
 
@@ -78,12 +77,16 @@ function hasBody(req: IncomingMessage): boolean {
 }
 
 function checkType(req: IncomingMessage): void {
-  const { type, parameters } = parseContentType(req.headers['content-type'] ?? '');
-  const charset = parameters['charset']?.toLowerCase() ?? 'utf-8';
-  // RFC 8259 §8.1: JSON that travels between systems is UTF-8.
-  if (type !== 'application/json' || (charset !== 'utf-8' && charset !== 'utf8')) {
+  if (!isJsonType(req.headers['content-type'] ?? '')) {
     throw new HttpError(415, 'unsupported_media_type', 'Content-Type must be application/json');
   }
+}
+
+/** True for `application/json` in UTF-8: JSON that travels between systems has no other charset (RFC 8259 §8.1). */
+export function isJsonType(contentType: string): boolean {
+  const { type, parameters } = parseContentType(contentType);
+  const charset = parameters['charset']?.toLowerCase() ?? 'utf-8';
+  return type === 'application/json' && (charset === 'utf-8' || charset === 'utf8');
 }
 
 function parseObject(bytes: Buffer): Record<string, unknown> {
@@ -94,16 +97,15 @@ function parseObject(bytes: Buffer): Record<string, unknown> {
     throw invalidBody();
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidBody();
-  refuseHarmful(value, 1);
+  // Deeper JSON serves nobody and overflows the stack of what walks it later.
+  if (isTooDeep(value) || hasPrototypeMember(value)) throw invalidBody();
   return value as Record<string, unknown>;
 }
 
 /** A `__proto__` member would change the prototype of an object that it is assigned to. */
-function refuseHarmful(value: object, depth: number): void {
-  if (depth > MAX_DEPTH || Object.hasOwn(value, '__proto__')) throw invalidBody();
-  for (const member of Object.values(value)) {
-    if (typeof member === 'object' && member !== null) refuseHarmful(member, depth + 1);
-  }
+function hasPrototypeMember(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.hasOwn(value, '__proto__') || Object.values(value).some(hasPrototypeMember);
 }
 
 /**

@@ -13,6 +13,7 @@ export { loopbackOnly, SKIP_AUTH_TENANT, SKIP_AUTH_USER, skipAuth } from './auth
 export {
   BODY_LIMIT_BYTES,
   type BodyOptions,
+  isJsonType,
   readBody,
   readJsonObject,
   TASK_BODY_LIMIT_BYTES,

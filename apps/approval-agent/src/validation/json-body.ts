@@ -1,10 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { isTooDeep, JSON_DEPTH_LIMIT } from '@plangate/contracts';
-import { BODY_LIMIT_BYTES, readBody } from '@plangate/http';
+import { BODY_LIMIT_BYTES, isJsonType, readBody } from '@plangate/http';
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
 import { DetailError } from '../errors.ts';
-
-const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
 /**
  * The body as JSON, with every member as it was sent: one named `__proto__` is an own one. Of a repeated member the
@@ -15,7 +13,7 @@ export async function readJson(req: IncomingMessage): Promise<unknown> {
   const bytes = await readBody(req, { limitBytes: BODY_LIMIT_BYTES });
   if (bytes.length === 0) return undefined;
   const type = req.headers['content-type'];
-  if (type !== undefined && !JSON_TYPE.test(type)) {
+  if (type !== undefined && !isJsonType(type)) {
     throw new DetailError(415, 'Content-Type must be application/json');
   }
   const text = decode(bytes);
