@@ -90,7 +90,8 @@ export const reviewRoutes: readonly Route[] = [
       'Kept for 90 days after the last step, longer than the review. Three chains in one list (`chain`): in each ' +
       '`n` grows by one and `prev` is the `hash` of the entry before it. The accepted chain begins at 1 and has one ' +
       'entry for every `version`; those of refusals lose their oldest entries (10 000 of the owner, 1 000 of ' +
-      'others are kept). An accepted chain that ends before the version of `ETag` has lost its newest entries.',
+      'others are kept). An accepted chain that ends before the version of `ETag` has lost its newest entries. A program ' +
+      'that checks all of it stands in `docs/audit.md`.',
     answers: {
       200: {
         description:
