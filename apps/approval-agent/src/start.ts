@@ -1,27 +1,29 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import {
   apiKeyStore,
   byCredential,
   createHttpServer,
   idempotencyStore,
   jwtVerifiers,
+  listen,
   rateLimiter,
   skipAuth,
   stoppable,
 } from '@plangate/http';
-import { connectRedis } from '@plangate/redis';
-import { createLlmClient, type Logger, PROJECT_FOLDER, type Settings } from '@plangate/service';
+import { connectRedis, firstConnection } from '@plangate/redis';
+import {
+  createLlmClient,
+  type Logger,
+  PROJECT_FOLDER,
+  requireLlmService,
+  type Settings,
+} from '@plangate/service';
 import { startWorker } from '@plangate/service/worker';
-import type { Redis } from 'ioredis';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { createActivities } from './activities.ts';
 import { createApp } from './app.ts';
 import { createThreads } from './threads.ts';
 import { createTools } from './tools/index.ts';
 
-/** Longest wait in milliseconds for the first connection to Redis. */
-const CONNECT_WAIT_MS = 2_000;
 /** How long running requests may take once the process stops, in milliseconds; what is left goes on after the next start. */
 const STOP_LIMIT_MS = 5_000;
 const WORKER_GRACE = '8 seconds';
@@ -78,7 +80,7 @@ export async function startApprovalAgent(
       checks: {
         redis: () => redis.ping(),
         temporal: () => threads.check(),
-        'llm-service': () => isHealthy(settings.llm_service.url),
+        'llm-service': () => requireLlmService(settings.llm_service.url),
       },
     }),
   );
@@ -89,12 +91,10 @@ export async function startApprovalAgent(
     await threads.close();
   };
 
-  await connected(redis);
+  await firstConnection(redis);
+  let url: string;
   try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(agent.port, agent.host, resolve);
-    });
+    url = await listen(server, agent);
   } catch (error) {
     await close();
     throw error;
@@ -114,29 +114,11 @@ export async function startApprovalAgent(
     log,
   });
   return {
-    url: urlOf(server.address() as AddressInfo),
+    url,
     async stop() {
       await stopper.stop();
       await stopWorker();
       await close();
     },
   };
-}
-
-/** Waits a little for the first connection, so that the first requests find it. */
-async function connected(redis: Redis): Promise<void> {
-  if (redis.status === 'ready') return;
-  await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_WAIT_MS) }).catch(() => {
-    // Requests that need it are answered 503 until it comes back.
-  });
-}
-
-async function isHealthy(url: string): Promise<void> {
-  const response = await fetch(new URL('/health', url), { signal: AbortSignal.timeout(1_500) });
-  await response.body?.cancel();
-  if (!response.ok) throw new Error(`status ${response.status}`);
-}
-
-function urlOf({ address, family, port }: AddressInfo): string {
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }

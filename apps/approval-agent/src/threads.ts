@@ -1,9 +1,9 @@
 import type { Logger } from '@plangate/service';
+import { lazyConnection } from '@plangate/service/temporal';
 import type { ThreadMessage } from '@plangate/tool-approval';
 import {
   ApplicationFailure,
   Client,
-  Connection,
   isGrpcServiceError,
   QueryNotRegisteredError,
   ServiceError,
@@ -78,15 +78,7 @@ const PAUSE_MS = 250;
 
 /** The way to the threads' workflows. It connects with the first call, and again after Temporal was away. */
 export function createThreads({ address, namespace, taskQueue, log }: ThreadsOptions): Threads {
-  const connection = Connection.lazy({
-    address,
-    interceptors: [],
-    channelArgs: {
-      'grpc.initial_reconnect_backoff_ms': 100,
-      'grpc.min_reconnect_backoff_ms': 100,
-      'grpc.max_reconnect_backoff_ms': 1_000,
-    },
-  });
+  const connection = lazyConnection(address);
   const client = new Client({ connection, namespace });
 
   /** One call within the deadline; a fault that passes is tried again. */

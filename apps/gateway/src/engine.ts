@@ -1,9 +1,9 @@
 import { RESEARCH_WORKFLOW, TASK_WORKFLOW, type TaskInput, type WorkflowId } from '@plangate/contracts';
 import type { TraceHeaders } from '@plangate/service';
+import { lazyConnection } from '@plangate/service/temporal';
 import type { TaskKind } from '@plangate/tasks';
 import {
   Client,
-  Connection,
   isGrpcServiceError,
   ServiceError,
   WorkflowExecutionAlreadyStartedError,
@@ -45,15 +45,7 @@ export interface EngineOptions {
  */
 export function createEngine(options: EngineOptions): Engine {
   const { namespace, taskQueue, log, deadlineMs = DEADLINE_MS } = options;
-  const connection = Connection.lazy({
-    address: options.address,
-    interceptors: [],
-    channelArgs: {
-      'grpc.initial_reconnect_backoff_ms': 100,
-      'grpc.min_reconnect_backoff_ms': 100,
-      'grpc.max_reconnect_backoff_ms': 1_000,
-    },
-  });
+  const connection = lazyConnection(options.address);
   const client = new Client({ connection, namespace });
 
   /** One call under one deadline; a broken connection is tried once more. */

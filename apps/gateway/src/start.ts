@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import type { StrategyPresets } from '@plangate/contracts';
 import { EventHub, EventLog } from '@plangate/events/redis';
 import {
@@ -8,15 +6,21 @@ import {
   createHttpServer,
   idempotencyStore,
   jwtVerifiers,
+  listen,
   rateLimiter,
   skipAuth,
   stoppable,
 } from '@plangate/http';
-import { connectRedis, keysOf } from '@plangate/redis';
+import { connectRedis, firstConnection, keysOf } from '@plangate/redis';
 import { createFeedbackLock, ReviewStore } from '@plangate/review/redis';
-import { createLlmClient, type Logger, PROJECT_FOLDER, type Settings } from '@plangate/service';
+import {
+  createLlmClient,
+  type Logger,
+  PROJECT_FOLDER,
+  requireLlmService,
+  type Settings,
+} from '@plangate/service';
 import { SessionStore, TaskStore } from '@plangate/tasks/redis';
-import type { Redis } from 'ioredis';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { monotonicFactory } from 'ulid';
 import { createGateway } from './app.ts';
@@ -25,9 +29,6 @@ import { createEngine } from './engine.ts';
 import type { GatewayParts } from './parts.ts';
 import { Sweep, startSweeping } from './sweep.ts';
 import { createWork } from './work.ts';
-
-/** Longest wait in milliseconds for the first connection to Redis. */
-const CONNECT_WAIT_MS = 2_000;
 
 export interface GatewayOptions {
   settings: Settings;
@@ -105,7 +106,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     checks: {
       redis: () => redis.ping(),
       temporal: () => engine.check(),
-      'llm-service': () => isHealthy(settings.llm_service.url),
+      'llm-service': () => requireLlmService(settings.llm_service.url),
     },
     work,
     stopping: stopping.signal,
@@ -124,12 +125,10 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     redis.disconnect();
     await engine.close();
   };
-  await connected(redis);
+  await firstConnection(redis);
+  let url: string;
   try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(settings.gateway.port, settings.gateway.host, resolve);
-    });
+    url = await listen(server, settings.gateway);
   } catch (error) {
     gateway.streams.close();
     await close();
@@ -149,29 +148,11 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const stopSweeping = startSweeping(sweep, { intervalMs: sweepIntervalMs, log });
 
   return {
-    url: urlOf(server.address() as AddressInfo),
+    url,
     routes: gateway.routes,
     async stop() {
       await Promise.all([stopper.stop(), stopSweeping(), work.settled(stopLimitMs)]);
       await close();
     },
   };
-}
-
-/** Waits a little for the first connection, so that the first requests and the first sweep find it. */
-async function connected(redis: Redis): Promise<void> {
-  if (redis.status === 'ready') return;
-  await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_WAIT_MS) }).catch(() => {
-    // Requests are answered 503 until it comes back.
-  });
-}
-
-async function isHealthy(url: string): Promise<void> {
-  const response = await fetch(new URL('/health', url), { signal: AbortSignal.timeout(1_500) });
-  await response.body?.cancel();
-  if (!response.ok) throw new Error(`status ${response.status}`);
-}
-
-function urlOf({ address, family, port }: AddressInfo): string {
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }

@@ -25,8 +25,8 @@ export interface SweepParts {
 }
 
 /** Pause after the first repetition of a signal, doubled each time, and the longest one, in milliseconds. */
-const TELL_AGAIN_MS = 10_000;
-const TELL_AGAIN_MOST_MS = 600_000;
+const SEND_AGAIN_MS = 10_000;
+const SEND_AGAIN_MOST_MS = 600_000;
 /** How many tasks are looked after at the same time. */
 const AT_ONCE = 8;
 
@@ -135,7 +135,7 @@ export class Sweep {
 
   /** A signal that was sent is durable: it is repeated less and less often, as a run takes only so many. */
   #isSentAgain({ times, at }: OpenReview['sent']): boolean {
-    const pause = times === 0 ? 0 : Math.min(TELL_AGAIN_MS * 2 ** (times - 1), TELL_AGAIN_MOST_MS);
+    const pause = times === 0 ? 0 : Math.min(SEND_AGAIN_MS * 2 ** (times - 1), SEND_AGAIN_MOST_MS);
     return this.#nowMs - at >= pause;
   }
 

@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { createHttpServer, stoppable } from '@plangate/http';
+import { createHttpServer, listen, stoppable } from '@plangate/http';
 import { openCorpus } from '@plangate/research/corpus';
 import {
   chosenProvider,
@@ -37,10 +36,9 @@ await runService('llm-service', async (log) => {
 
   const server = createHttpServer(createApp({ agent, log, checks }));
   const { stop } = stoppable(server);
-  server.listen(llm_service.port, llm_service.host);
-  await once(server, 'listening');
+  const url = await listen(server, llm_service);
   const { name: provider, missingKey } = chosenProvider(models, process.env);
-  log.info({ address: server.address(), provider, missing_key: missingKey }, 'listening');
+  log.info({ url, provider, missing_key: missingKey }, 'listening');
   return stop;
 });
 

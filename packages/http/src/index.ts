@@ -48,5 +48,5 @@ export { type RateLimiter, type RateLimitOptions, type RateLimits, rateLimiter }
 export { type Reply, sendReply } from './reply.ts';
 export { requestId, requestIdOf, type Trace, traceOf } from './request-id.ts';
 export { sendJson } from './send-json.ts';
-export { createHttpServer } from './server.ts';
+export { createHttpServer, listen } from './server.ts';
 export { type StoppableServer, stoppable } from './shutdown.ts';

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import {
   createServer,
   type IncomingMessage,
@@ -6,7 +7,7 @@ import {
   type Server,
   STATUS_CODES,
 } from 'node:http';
-import type { Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { HttpError, sendError } from './errors.ts';
 
@@ -36,6 +37,22 @@ export function createHttpServer(handler: RequestListener): Server {
     else answerBroken(error, socket);
   });
   return server;
+}
+
+/**
+ * Binds the server.
+ * @returns its URL
+ * @throws the error of the system, such as `EADDRINUSE`
+ */
+export async function listen(
+  server: Server,
+  { host, port }: { host: string; port: number },
+): Promise<string> {
+  server.listen(port, host);
+  await once(server, 'listening');
+  const bound = server.address() as AddressInfo;
+  const address = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
+  return `http://${address}:${bound.port}`;
 }
 
 function refuseHost(req: IncomingMessage): HttpError | null {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Redis } from 'ioredis';
 
 export interface RedisOptions {
@@ -26,6 +27,17 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
   });
   redis.on('error', (error: Error) => options.onError?.(error));
   return redis;
+}
+
+/** Longest wait in milliseconds for the first connection. */
+const FIRST_WAIT_MS = 2_000;
+
+/** Waits a little for the first connection, so that what comes first finds it; never rejects. */
+export async function firstConnection(redis: Redis): Promise<void> {
+  if (redis.status === 'ready') return;
+  await once(redis, 'ready', { signal: AbortSignal.timeout(FIRST_WAIT_MS) }).catch(() => {
+    // Requests fail until Redis is there.
+  });
 }
 
 const UNAVAILABLE =

@@ -1,6 +1,12 @@
 export { BUILT_IN_TOOLS, type EmailSettings, type HttpToolSettings } from './approval-agent-settings.ts';
 export { type ChosenProvider, chosenProvider, OFFLINE } from './chosen-provider.ts';
-export { createLlmClient, type LlmClient, LlmServiceError, type TraceHeaders } from './llm-client.ts';
+export {
+  createLlmClient,
+  type LlmClient,
+  LlmServiceError,
+  requireLlmService,
+  type TraceHeaders,
+} from './llm-client.ts';
 export { createLog, type Logger } from './log.ts';
 export { type NamedServers, namedServers } from './named-servers.ts';
 export { configFile, PROJECT_FOLDER } from './paths.ts';

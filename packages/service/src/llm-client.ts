@@ -117,3 +117,13 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 }
+
+/**
+ * Resolves where llm-service answers that it runs.
+ * @throws where it cannot be reached, takes more than 1.5 s, or answers with another status than 2xx
+ */
+export async function requireLlmService(url: string): Promise<void> {
+  const response = await fetch(new URL('/health', url), { signal: AbortSignal.timeout(1_500) });
+  await response.body?.cancel();
+  if (!response.ok) throw new Error(`status ${response.status}`);
+}
