@@ -85,8 +85,8 @@ export async function auditRefusal(
   const chain = refusal.status === FORBIDDEN ? 'foreign' : 'refused';
   const facts = factsOf(chain, { type: action }, caller, situation, { state, code: refusal.code });
   // The owner learns that somebody tried, not who: nothing of one owner is visible to another.
-  const told = chain === 'foreign' ? { ...facts, by: ANOTHER_USER } : facts;
-  await store.recordRefusal(workflowId, chain, (head) => chainEntry(head, told, sha256));
+  const shown = chain === 'foreign' ? { ...facts, by: ANOTHER_USER } : facts;
+  await store.recordRefusal(workflowId, chain, (head) => chainEntry(head, shown, sha256));
 }
 
 /**
