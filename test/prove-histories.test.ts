@@ -40,6 +40,11 @@ const FAULTS: { name: string; problem: RegExp; mutation: Mutation; script?: type
     },
   },
   {
+    name: 'a feedback that does not see that its plan was edited meanwhile',
+    problem: /feedback by .*the rules refuse it: Conflict/,
+    mutation: (parts, redis) => ({ ...parts, reviews: new SameContent(redis) }),
+  },
+  {
     name: 'a lock that everybody gets',
     problem: /at the same time|asked the model without|approved while/,
     mutation: (parts) => ({ ...parts, lock: async () => ({ held: true, release: async () => undefined }) }),
@@ -148,6 +153,14 @@ class LooksOnce extends SlowStore {
     const loaded = await super.load(id);
     this.seen.set(id, loaded);
     return loaded;
+  }
+}
+
+/** Says of every state that its content is the first one. */
+class SameContent extends SlowStore {
+  override async load(...[id]: Parameters<ReviewStore['load']>) {
+    const loaded = await super.load(id);
+    return loaded.state ? { ...loaded, state: { ...loaded.state, content_version: 1 } } : loaded;
   }
 }
 

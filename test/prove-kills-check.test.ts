@@ -17,6 +17,26 @@ it('a life whose answers, plans, events and audit agree has no problem', () => {
 it.each<[name: string, problem: string, fault: (life: Life, after: Aftermath) => void]>([
   ['a feedback that is lost', 'feedback 0.0 .* is lost', (_, { review }) => review.rounds.splice(1, 2)],
   [
+    'an extension that is lost',
+    'extend 0.2 .* is lost: the audit',
+    ({ actions }) => actions.push(done('extend', 200)),
+  ],
+  [
+    'a cancel that is lost: the approval came later',
+    'cancel 0.2 .* is lost: the audit',
+    ({ actions }) => actions.push({ ...done('cancel', 202), to: Date.parse(AT) - 1 }),
+  ],
+  [
+    'a rejection that was refused and stands in the audit',
+    'reject 0.2 .* is in the audit',
+    ({ actions }) => actions.push({ ...done('reject', 409), requestId: 'r1' }),
+  ],
+  [
+    'an answer that stands in the audit as something else',
+    'edit 0.2 .* is in the audit as feedback',
+    ({ actions }) => actions.push({ ...done('edit', 200), requestId: 'r1' }),
+  ],
+  [
     'a feedback that is there twice',
     'happened 2 times',
     (_, { review }) => review.rounds.push(...review.rounds.slice(1)),
@@ -60,7 +80,7 @@ it.each<[name: string, problem: string, fault: (life: Life, after: Aftermath) =>
   ['two ends', 'terminal events', (_, { events }) => Object.assign(events[5]!, { type: 'WORKFLOW_FAILED' })],
   [
     'an audit entry that was changed',
-    'chain of the audit is broken',
+    'chain of the audit does not hold at 2',
     (_, { audit }) => Object.assign(audit[1]!, { by: 'eve' }),
   ],
   ['a version without an audit entry', 'versions in the audit', (_, { audit }) => audit.pop()],
@@ -115,15 +135,31 @@ it('a plan that runs again after a kill has broken it off is no problem', () => 
   expect(verify(life, after, [{ part: 'orchestrator', at: 400, back: 450 }])).toEqual([]);
 });
 
+it('a cancel after the approval, and an approval that is repeated, need no step of their own', () => {
+  const { life, after } = approvedLife();
+  life.actions.push(
+    { ...done('cancel', 202), to: Date.parse(AT) + 1 },
+    { ...done('approve', 200), to: Date.parse(AT) + 1 },
+  );
+  expect(verify(life, after, [])).toEqual([]);
+});
+
+/** An action whose request the audit does not have. */
+function done(kind: Action['kind'], status: number): Action {
+  const text = `${kind} 0.2`;
+  return { kind, text, seen: null, bound: false, requestId: 'r9', status, body: {}, from: 0, to: 1 };
+}
+
 /** A review with one feedback, approved, and its task's end. */
 function approvedLife(): { life: Life; after: Aftermath } {
   const plan = 'Plan 2';
   const seen = { status: 'reviewing', version: 2, plan_sha256: sha256(plan) } as ReviewBody;
-  const action = (kind: Action['kind'], text: string): Action => ({
+  const action = (kind: Action['kind'], text: string, requestId: string): Action => ({
     kind,
     text,
     seen,
     bound: true,
+    requestId,
     status: 200,
     body: {},
     from: 0,
@@ -158,7 +194,7 @@ function approvedLife(): { life: Life; after: Aftermath } {
       from: 2,
       to: 3,
     })),
-    actions: [action('feedback', 'feedback 0.0'), action('approve', 'approve 0.1')],
+    actions: [action('feedback', 'feedback 0.0', 'r1'), action('approve', 'approve 0.1', 'r2')],
     following: {
       events: events.slice(0, -1).map(({ seq, type }) => ({ seq, type })),
       done: Promise.resolve(),

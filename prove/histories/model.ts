@@ -28,9 +28,8 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
     const message = request.conversation.at(-1)?.message ?? '';
     const [id = '', reply, delay] = message.split(' ');
     const call: ModelCall = { received: performance.now(), answered: Infinity, request, answer: null };
-    let ofQuery = calls.get(request.query);
-    if (!ofQuery) calls.set(request.query, (ofQuery = new Map()));
-    ofQuery.set(message, call);
+    const ofQuery = calls.get(request.query) ?? new Map<string, ModelCall>();
+    calls.set(request.query, ofQuery.set(message, call));
     if (delay !== '0') await new Promise((resolve) => setTimeout(resolve, Number(delay)));
     call.answered = performance.now();
     call.answer = answerTo(reply as Reply, `Plan of ${id}`, request.current_round);

@@ -73,7 +73,11 @@ export async function play(bench: Bench, script: Script): Promise<History> {
 
 async function openTask({ tasks, strategies }: Bench, id: WorkflowId, script: Script): Promise<ReviewOrigin> {
   const owner = { user: USER, tenant: TENANT };
-  const limits = { defaultTimeoutSeconds: TIMEOUT_SECONDS, maxTimeoutSeconds: 2_592_000, maxRounds: script.maxRounds };
+  const limits = {
+    defaultTimeoutSeconds: TIMEOUT_SECONDS,
+    maxTimeoutSeconds: 2_592_000,
+    maxRounds: script.maxRounds,
+  };
   const query = `History ${id}`;
   const read = readSubmission({ query, context: { require_review: true } }, limits, strategies);
   if (!read.ok) throw new Error(read.error);

@@ -1,19 +1,27 @@
 import type { AuditEntry, WorkflowEvent } from '@plangate/contracts';
-import { type Command, decide, publicBody, type ReviewState } from '@plangate/review';
-import type { History, Recorded } from './recording.ts';
+import {
+  type Command,
+  decide,
+  publicBody,
+  type ReviewState,
+  splitChains,
+  type Transition,
+} from '@plangate/review';
 import { wrongChains } from '../audit-chains.ts';
+import { canonical } from './canonical.ts';
+import { commandOfOperation, hashed } from './commands.ts';
+import type { History, ModelCall, Recorded } from './recording.ts';
 import { isTold } from './script.ts';
-import { sha256 } from '../sha256.ts';
-
-const MOST_SECONDS_AHEAD = 2_592_000;
+import { basesOf, type States } from './states.ts';
 
 /** The one order in which the changes of a history came, and the states between them. */
 export interface Truth {
-  /** `states[v]` is the state at version v; `states[0]` is null: there was none. */
   states: (ReviewState | null)[];
   /** The version that an operation made, by its id. */
   madeBy: Map<string, number>;
 }
+
+type Told = Pick<WorkflowEvent, 'type' | 'agent_id' | 'message' | 'payload'>;
 
 /**
  * Rebuilds a history from the accepted entries of its audit with the pure rules: every entry must be a command that
@@ -22,89 +30,92 @@ export interface Truth {
  * @returns problems where it does not hold
  */
 export function rebuild(history: History): { truth: Truth; problems: string[] } {
-  const problems: string[] = [];
-  const accepted = history.audit
-    .filter(({ outcome }) => outcome === 'accepted')
-    .toSorted((a, b) => a.n - b.n);
-  problems.push(...wrongChains(history.audit));
   const truth: Truth = { states: [null], madeBy: new Map() };
-  const events: Pick<WorkflowEvent, 'type' | 'agent_id' | 'message' | 'payload'>[] = [];
+  const events: Told[] = [];
   const plans: unknown[] = [];
-  for (const [at, entry] of accepted.entries()) {
-    const version = at + 1;
-    const state = truth.states[at] ?? null;
-    const place = `version ${version} (${entry.action} by ${entry.request_id || 'nobody'})`;
-    if (entry.version !== version || entry.n !== version) problems.push(`${place}: the audit has a gap`);
-    const operation = operationOf(entry, history, state);
-    if (operation && truth.madeBy.has(operation.id)) problems.push(`${place}: ${operation.id} took effect twice`);
-    if (operation) truth.madeBy.set(operation.id, version);
-    const command = commandOf(entry, operation, history, state);
-    if (!command) {
-      problems.push(`${place}: nobody asked for it`);
-      break;
-    }
-    const outcome = decide({ state, now: Date.parse(entry.at), feedbackInFlight: false }, command);
-    if (!outcome.ok || !outcome.transition) {
-      problems.push(`${place}: the rules refuse it: ${outcome.ok ? 'nothing to do' : outcome.error}`);
-      break;
-    }
-    truth.states.push(outcome.state);
-    events.push(
-      ...outcome.transition.events.map(({ type, agent_id, message, payload }) => ({
-        type,
-        agent_id,
-        message,
-        ...(payload ? { payload } : {}),
-      })),
-    );
-    if (outcome.transition.plan) plans.push(outcome.transition.plan);
+  const problems = wrongChains(history.audit, history.last?.version);
+  for (const entry of splitChains(history.audit).accepted) {
+    const step = replay(entry, history, truth);
+    problems.push(...step.problems);
+    if (!step.outcome) break;
+    const { state, transition } = step.outcome;
+    truth.states.push(state);
+    events.push(...transition.events.map(told));
+    if (transition.plan) plans.push(transition.plan);
   }
   if (problems.length > 0) return { truth, problems };
   const state = truth.states.at(-1) ?? null;
   if (isAnnounced(history, state)) events.push(approvedEvent(state));
-  compare('the last state', history.last, state && publicBody(state), problems);
-  compare('the plans', history.versions, plans, problems);
-  compare(
-    'the events',
-    history.events.map(({ type, agent_id, message, payload }) => ({
-      type,
-      agent_id,
-      message,
-      ...(payload ? { payload } : {}),
-    })),
-    events,
-    problems,
-  );
-  const order = history.events.map(({ seq }) => seq);
-  compare(
-    'the numbers of the events',
-    order,
-    order.map((_, at) => at + 1),
-    problems,
-  );
-  if (history.followed) {
-    // What a cut request did after the last look comes after everything that was looked at.
-    const got = history.followed.map(({ seq, type }) => `${seq} ${type}`);
-    const told = history.events.map(({ seq, type }) => `${seq} ${type}`);
-    compare('the events that a reader of the stream got', got.slice(0, told.length), told, problems);
-    const numbers = history.followed.map(({ seq }) => seq);
-    compare(
-      'the numbers that a reader of the stream got',
-      numbers,
-      numbers.map((_, at) => at + 1),
-      problems,
-    );
+  return {
+    truth,
+    problems: [
+      ...differing('the last state', history.last, state && publicBody(state)),
+      ...differing('the plans', history.versions, plans),
+      ...differing('the events', history.events.map(told), events),
+      ...differing('the numbers of the events', ...numbers(history.events)),
+      ...wrongFollowed(history),
+    ],
+  };
+}
+
+interface Step {
+  /** Null: the history ends here. */
+  outcome: { state: ReviewState; transition: Transition } | null;
+  problems: string[];
+}
+
+/** One entry of the audit, done again with the rules at the end of what came before. */
+function replay(entry: AuditEntry, history: History, { states, madeBy }: Truth): Step {
+  const version = states.length;
+  const state = states.at(-1) ?? null;
+  const place = `version ${version} (${entry.action} by ${entry.request_id || 'nobody'})`;
+  const problems: string[] = [];
+  if (entry.version !== version || entry.n !== version) problems.push(`${place}: the audit has a gap`);
+  const operation = operationOf(entry, history, state);
+  if (operation && madeBy.has(operation.id)) problems.push(`${place}: ${operation.id} took effect twice`);
+  if (operation) madeBy.set(operation.id, version);
+  const command = commandOf(entry, operation, history, states);
+  if (!command) return { outcome: null, problems: [...problems, `${place}: nobody asked for it`] };
+  const outcome = decide({ state, now: Date.parse(entry.at), feedbackInFlight: false }, command);
+  if (outcome.ok && outcome.transition) {
+    return { outcome: { state: outcome.state, transition: outcome.transition }, problems };
   }
-  return { truth, problems };
+  const reason = outcome.ok ? 'nothing to do' : outcome.error;
+  return { outcome: null, problems: [...problems, `${place}: the rules refuse it: ${reason}`] };
+}
+
+/** What an event says, without its place. */
+function told({ type, agent_id, message, payload }: Told): Told {
+  return { type, agent_id, message, ...(payload ? { payload } : {}) };
+}
+
+/** What a reader of the stream missed, or got twice. */
+function wrongFollowed({ followed, events }: History): string[] {
+  if (!followed) return [];
+  // What a cut request did after the last look comes after everything that was looked at.
+  const got = followed.map(({ seq, type }) => `${seq} ${type}`);
+  const wanted = events.map(({ seq, type }) => `${seq} ${type}`);
+  return [
+    ...differing('the events that a reader of the stream got', got.slice(0, wanted.length), wanted),
+    ...differing('the numbers that a reader of the stream got', ...numbers(followed)),
+  ];
+}
+
+/** The numbers that are there, and those that should be: 1, 2, 3, … */
+function numbers(events: readonly { seq: number }[]): [got: number[], wanted: number[]] {
+  return [events.map(({ seq }) => seq), events.map((_, at) => at + 1)];
 }
 
 /** Whether the workflow has announced the approval: it must have where the decision is known to it. */
-function isAnnounced({ script, events, undelivered }: History, state: ReviewState | null): state is ReviewState {
+function isAnnounced(
+  { script, events, undelivered }: History,
+  state: ReviewState | null,
+): state is ReviewState {
   if (state?.status !== 'approved' || !isTold(script)) return false;
   return undelivered === null || events.some(({ type }) => type === 'RESEARCH_PLAN_APPROVED');
 }
 
-function approvedEvent({ decision }: ReviewState): Pick<WorkflowEvent, 'type' | 'agent_id' | 'message' | 'payload'> {
+function approvedEvent({ decision }: ReviewState): Told {
   return {
     type: 'RESEARCH_PLAN_APPROVED',
     agent_id: 'planner',
@@ -140,74 +151,37 @@ const ACTIONS: Record<Recorded['kind'], string> = {
   read: '',
 };
 
+/** @param states those before this entry */
 function commandOf(
   entry: AuditEntry,
   operation: Recorded | undefined,
   history: History,
-  state: ReviewState | null,
+  states: States,
 ): Command | null {
-  if (entry.action === 'withdraw') return { type: 'withdraw', decisionId: state?.decision?.id ?? '' };
+  if (entry.action === 'withdraw') return { type: 'withdraw', decisionId: states.at(-1)?.decision?.id ?? '' };
   if (!operation || ACTIONS[operation.kind] !== entry.action) return null;
   if (operation.kind !== 'feedback') return commandOfOperation(operation, history);
-  const answer = history.calls.get(operation.message ?? '')?.answer;
-  if (!answer) return null;
+  const call = history.calls.get(operation.message ?? '');
+  if (!call?.answer) return null;
   return {
     type: 'commit_feedback',
     message: operation.message ?? '',
-    basis: state?.content_version ?? 0,
+    basis: basisOf(operation, call, history, states),
     by: history.origin.owner.user,
-    ...hashed(answer),
+    ...hashed(call.answer),
   };
 }
 
-/** The command that an operation gives; of a feedback its first half. Null: it gives none. */
-export function commandOfOperation(operation: Recorded, history: History): Command | null {
-  const { origin, firstAnswer, timeoutSeconds } = history;
-  const { ifMatch, reason, id } = operation;
-  const person = { by: origin.owner.user, ifMatch };
-  switch (operation.kind) {
-    case 'create':
-      return { type: 'create', origin, timeoutSeconds, ...hashed(firstAnswer) };
-    case 'close':
-      return { type: 'close', deadline: operation.deadline ?? '', origin };
-    case 'feedback':
-      return { type: 'begin_feedback', ...person };
-    case 'edit': {
-      const text = operation.plan ?? '';
-      return { type: 'edit', plan: { text, sha256: sha256(text) }, ...person };
-    }
-    case 'approve':
-      return { type: 'approve', decisionId: id, ...person };
-    case 'reject':
-      return { type: 'reject', decisionId: id, reason, ...person };
-    case 'extend':
-      return {
-        type: 'extend',
-        seconds: operation.seconds ?? 0,
-        maxSecondsAhead: MOST_SECONDS_AHEAD,
-        ...person,
-      };
-    case 'cancel':
-      return { type: 'cancel', decisionId: id, by: person.by, reason, origin };
-    case 'read':
-      return null;
-  }
+/**
+ * The content that the model was shown: the newest that fits what it was sent. The rules refuse the commit where
+ * there is newer content since, so an edit that a feedback has overtaken is found.
+ */
+function basisOf(operation: Recorded, call: ModelCall, history: History, states: States): number {
+  const base = basesOf(operation, call, history, states).at(-1);
+  return states[base ?? 0]?.content_version ?? 0;
 }
 
-function hashed(answer: History['firstAnswer']) {
-  return { answer, sha256: sha256(answer.plan ?? answer.message) };
-}
-
-function compare(what: string, got: unknown, wanted: unknown, problems: string[]): void {
+function differing(what: string, got: unknown, wanted: unknown): string[] {
   const [a, b] = [canonical(got), canonical(wanted)];
-  if (a !== b) problems.push(`${what}: ${a}\n      instead of ${b}`);
-}
-
-/** JSON whose members come in one order. */
-export function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) =>
-    part && typeof part === 'object' && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
+  return a === b ? [] : [`${what}: ${a}\n      instead of ${b}`];
 }

@@ -1,4 +1,5 @@
 import type { ReviewBody } from '@plangate/contracts';
+import type { Answer } from '../../test/support/client.ts';
 import { type ModelCall, ready } from '../../test/support/model.ts';
 import { type Following, followToEnd } from '../follow.ts';
 import type { Killable } from './killable.ts';
@@ -18,6 +19,8 @@ export interface Action extends Span {
   /** What the person saw before; null: nothing, a cancel needs none. */
   seen: ReviewBody | null;
   bound: boolean;
+  /** The id that the answer names, which the audit has too; null: no answer came. */
+  requestId: string | null;
   status: number;
   // biome-ignore lint/suspicious/noExplicitAny: bodies of any shape are looked into
   body: any;
@@ -136,8 +139,13 @@ async function act(
       ? client.control(id, 'cancel', text)
       : client.act(id, { action: kind, ...fields[kind] }, bound && seen ? `"${seen.version}"` : undefined);
   const answer = await asked.catch(() => null);
-  const { status = 0, json: body = null } = answer ?? {};
-  life.actions.push({ kind, text, seen, bound, status, body, from, to: Date.now() });
+  life.actions.push({ kind, text, seen, bound, ...answered(answer), from, to: Date.now() });
+}
+
+/** What an action holds of its answer; null: none came. */
+export function answered(answer: Answer | null): Pick<Action, 'requestId' | 'status' | 'body'> {
+  if (!answer) return { requestId: null, status: 0, body: null };
+  return { requestId: answer.headers.get('x-request-id'), status: answer.status, body: answer.json };
 }
 
 function pauseUntil(moment: number): Promise<void> {

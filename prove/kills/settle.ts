@@ -4,7 +4,7 @@ import { OPEN_TASKS } from '../../packages/tasks/src/redis/keys.ts';
 import { until } from '../../test/support/until.ts';
 import { type Aftermath, lookBack } from './aftermath.ts';
 import { type Killable, LOCK_SECONDS } from './killable.ts';
-import { type Life, pause } from './life.ts';
+import { answered, type Life, pause } from './life.ts';
 import { verify } from './verify.ts';
 import type { Kill } from './verify-runs.ts';
 
@@ -116,21 +116,12 @@ async function finish(
   });
   if (seen.json?.status === 'reviewing') {
     const from = Date.now();
-    const { status, json: body, text: said } = await client.approve(id, `"${seen.json.version}"`);
-    const text = 'approve at the end';
-    life.actions.push({
-      kind: 'approve',
-      text,
-      seen: seen.json,
-      bound: true,
-      status,
-      body,
-      from,
-      to: Date.now(),
-    });
+    const answer = await client.approve(id, `"${seen.json.version}"`);
+    const action = { kind: 'approve', text: 'approve at the end', seen: seen.json, bound: true } as const;
+    life.actions.push({ ...action, ...answered(answer), from, to: Date.now() });
     // Its deadline may have come first.
-    const closed = status === 409 && body.code === 'review_closed';
-    if (status !== 200 && !closed) problems.push(`an open review is not usable: ${said}`);
+    const isClosed = answer.status === 409 && answer.json.code === 'review_closed';
+    if (answer.status !== 200 && !isClosed) problems.push(`an open review is not usable: ${answer.text}`);
   }
   await within(
     waits.deliverMs,

@@ -1,5 +1,5 @@
 import type { WorkflowEvent } from '@plangate/contracts';
-import { chainOf } from '../audit-chains.ts';
+import { splitChains } from '@plangate/review';
 import type { Aftermath } from './aftermath.ts';
 import { upTo } from './counting.ts';
 import type { Life } from './life.ts';
@@ -39,7 +39,7 @@ export function wrongEvents({ following }: Life, { events, review, audit }: Afte
   if (count(types, 'WORKFLOW_STARTED') > 1) problems.push('WORKFLOW_STARTED came twice');
   if (types.at(-1) !== 'STREAM_END') problems.push(`the last event is ${types.at(-1)}`);
   if (count(types, 'STREAM_END') > 1) problems.push('STREAM_END came twice');
-  const steps = chainOf(audit, 'accepted').map(({ action }) => action);
+  const steps = splitChains(audit).accepted.map(({ action }) => action);
   const wanted = announcedBy(steps).join();
   const told = types.filter((type) => OF_REVIEW.has(type)).join();
   if (told !== wanted) problems.push(`events of the review: ${told} instead of ${wanted}`);

@@ -1,9 +1,11 @@
 import type { ReviewBody, TaskBody } from '@plangate/contracts';
-import { chainOf, wrongChains } from '../audit-chains.ts';
+import { splitChains } from '@plangate/review';
+import { wrongChains } from '../audit-chains.ts';
 import { sha256 } from '../sha256.ts';
 import type { Aftermath } from './aftermath.ts';
 import { upTo } from './counting.ts';
-import type { Action, Life } from './life.ts';
+import type { Life } from './life.ts';
+import { wrongAnswers } from './verify-answers.ts';
 import { wrongEvents } from './verify-events.ts';
 import { type Kill, wrongRuns } from './verify-runs.ts';
 
@@ -11,7 +13,7 @@ import { type Kill, wrongRuns } from './verify-runs.ts';
 export function verify(life: Life, after: Aftermath, kills: Kill[]): string[] {
   return [
     ...wrongEnd(life, after),
-    ...lostAnswers(life, after),
+    ...wrongAnswers(life, after),
     ...wrongRecords(after),
     ...wrongEvents(life, after),
     ...wrongRuns(life, after, kills),
@@ -81,46 +83,19 @@ function wrongResult({ actions }: Life, task: TaskBody, review: ReviewBody): str
   return problems;
 }
 
-/** What was answered with success is there, what was refused is not, nothing is there twice. */
-function lostAnswers({ actions }: Life, { review, versions }: Aftermath): string[] {
-  const said = review.rounds.filter(({ role }) => role === 'user').map(({ message }) => message);
-  const plans = versions.map(({ text }) => text);
-  return actions.flatMap((action) => {
-    const { kind, text, status } = action;
-    const happened = occurrences(action, said, plans);
-    const name = `${text} (answered ${status} ${action.body?.code ?? ''})`;
-    if (happened > 1) return [`${name} happened ${happened} times`];
-    const succeeded = status === 200 || status === 202;
-    if (kind === 'approve' && status === 200 && review.status !== 'approved') {
-      return [`${name}: the review is ${review.status}`];
-    }
-    if (kind === 'reject' && status === 200 && review.status !== 'rejected') {
-      return [`${name}: the review is ${review.status}`];
-    }
-    if (kind !== 'feedback' && kind !== 'edit') return [];
-    if (succeeded && happened === 0) return [`${name} is lost`];
-    if (happened > 0 && status >= 400 && status !== 503) return [`${name} happened`];
-    return [];
-  });
-}
-
-function occurrences({ kind, text }: Action, said: string[], plans: string[]): number {
-  if (kind === 'feedback') return said.filter((message) => message === text).length;
-  return kind === 'edit' ? plans.filter((plan) => plan.startsWith(`${text}:`)).length : 0;
-}
-
-/** The audit chain is whole and has every version once. */
+/** The audit is whole and has every version once; the plan that stands is the newest one. */
 function wrongRecords({ audit, review, versions }: Aftermath): string[] {
-  const problems = wrongChains(audit);
-  const kept = chainOf(audit, 'accepted')
-    .map(({ version }) => version)
+  const problems = wrongChains(audit, review.version);
+  const kept = splitChains(audit)
+    .accepted.map(({ version }) => version)
     .join();
   if (kept !== upTo(review.version)) problems.push(`versions in the audit: ${kept} of ${review.version}`);
   const plan = versions.at(-1);
   if (plan && (plan.text !== review.current_plan || plan.version !== review.plan_version)) {
     problems.push('the newest plan is not the current one');
   }
-  if (versions.some(({ text, sha256: hash }) => sha256(text) !== hash))
+  if (versions.some(({ text, sha256: hash }) => sha256(text) !== hash)) {
     problems.push('a plan has another hash');
+  }
   return problems;
 }
