@@ -6,7 +6,7 @@ import { reportKills } from './kills/report.ts';
 import { proveKills } from './kills/run.ts';
 
 const USAGE = `npm run prove -- [--histories 10000] [--seed N] [--first N] [--repeat N] [--at-once N]
-npm run prove -- --kill [--runs 1000] [--seed N] [--first N] [--waves N] [--lives 16] [--minutes N] [--at-once 2]`;
+npm run prove -- --kill [--runs 1000] [--seed N] [--first N] [--waves N] [--lives 16] [--minutes N] [--at-once 2] [--in-turn]`;
 
 process.exitCode = await main();
 process.exit();
@@ -25,6 +25,7 @@ async function main(): Promise<number> {
       waves: { type: 'string' },
       lives: { type: 'string' },
       minutes: { type: 'string' },
+      'in-turn': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -39,6 +40,7 @@ async function main(): Promise<number> {
       seed,
       runs: whole(values.runs),
       first: whole(values.first),
+      inTurn: values['in-turn'],
       ...(values.waves === undefined ? {} : { waves: whole(values.waves) }),
       ...(values.lives === undefined ? {} : { lives: whole(values.lives) }),
       ...(values['at-once'] === undefined ? {} : { atOnce: whole(values['at-once']) }),

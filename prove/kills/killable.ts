@@ -1,14 +1,14 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startStack } from '@plangate/devstack';
+import { type App, startStack } from '@plangate/devstack';
 import { connectRedis } from '@plangate/redis';
 import type { Redis } from 'ioredis';
 import { type Client, connectClient } from '../../test/support/client.ts';
 import { type Model, startModel } from '../../test/support/model.ts';
 
-export type Part = 'gateway' | 'orchestrator' | 'redis' | 'temporal';
-export const PARTS: Part[] = ['gateway', 'orchestrator', 'redis', 'temporal'];
+export const PARTS = ['gateway', 'orchestrator', 'llm-service', 'redis', 'temporal'] as const;
+export type Part = (typeof PARTS)[number];
 
 /** Lifetime of the lock of a feedback in seconds: short, so that one that was left behind is soon free. */
 export const LOCK_SECONDS = 3;
@@ -31,9 +31,10 @@ export async function startKillable(): Promise<Killable> {
   const settingsFile = join(folder, 'plangate.yaml');
   await writeFile(settingsFile, settingsYaml(model.url));
   const stack = await startStack({ settingsFile, env: { MODEL_PROVIDER: 'scripted' } });
-  const servers = {
+  const servers: Record<Part, Pick<App, 'kill' | 'restart'>> = {
     gateway: stack.apps.gateway,
     orchestrator: stack.apps.orchestrator,
+    'llm-service': stack.apps.llmService,
     redis: stack.redis,
     temporal: stack.temporal,
   };

@@ -3,7 +3,7 @@ import { describeKills, type KillsResult } from './run.ts';
 import { STAGES } from './stage.ts';
 
 /** What became of the kill runs, in lines for people. */
-export function reportKills({ seed, tally, milliseconds, failure }: KillsResult): string {
+export function reportKills({ seed, inTurn, tally, milliseconds, failure }: KillsResult): string {
   const { waves, lives, kills, runs, hits, ends, answers } = tally;
   const killed = PARTS.map((part) => `${part} ${kills[part]}`).join(', ');
   const seconds = milliseconds / 1_000;
@@ -24,6 +24,6 @@ export function reportKills({ seed, tally, milliseconds, failure }: KillsResult)
     ...head,
     `FAILED: wave ${n}: killed ${describeKills(script)}`,
     ...problems.map((problem) => `  ${problem}`),
-    `  again: npm run prove -- --kill --waves 1 --seed ${seed} --first ${n}`,
+    `  again: npm run prove -- --kill --waves 1 --seed ${seed} --first ${n}${inTurn ? ' --in-turn' : ''}`,
   ].join('\n');
 }

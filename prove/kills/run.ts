@@ -1,6 +1,6 @@
 import { until } from '../../test/support/until.ts';
 import { seedOf } from '../random.ts';
-import { type Killable, startKillable } from './killable.ts';
+import { type Killable, PARTS, startKillable } from './killable.ts';
 import { beginEarly, type Life, live, newLife, pause } from './life.ts';
 import { type ScriptedKill, type WaveScript, waveScriptOf } from './script.ts';
 import { leftovers, type Settled, settle } from './settle.ts';
@@ -16,6 +16,8 @@ export interface KillsOptions {
   waves?: number;
   /** Begins no further wave after so many. */
   milliseconds?: number;
+  /** Kills one part in each wave, all of them in turn, instead of drawing one or two. */
+  inTurn?: boolean;
   /** Reviews of a wave: all of them are on their way when something is killed. */
   lives?: number;
   /** How many products are killed side by side, each with waves of its own. */
@@ -26,6 +28,7 @@ export interface KillsOptions {
 
 export interface KillsResult {
   seed: number;
+  inTurn: boolean;
   tally: Tally;
   milliseconds: number;
   failure: { n: number; script: WaveScript; problems: string[] } | null;
@@ -39,8 +42,8 @@ const UPON_MS = 20_000;
 /** Kills parts of the product while reviews are on their way, wave after wave, until one fails. */
 export async function proveKills(options: KillsOptions): Promise<KillsResult> {
   const { seed, runs, first = 0, waves = Infinity, milliseconds = Infinity } = options;
-  const { lives = LIVES, atOnce = AT_ONCE } = options;
-  const result: KillsResult = { seed, tally: emptyTally(), milliseconds: 0, failure: null };
+  const { lives = LIVES, atOnce = AT_ONCE, inTurn = false } = options;
+  const result: KillsResult = { seed, inTurn, tally: emptyTally(), milliseconds: 0, failure: null };
   const { tally } = result;
   let next = first;
   let began = 0;
@@ -52,7 +55,8 @@ export async function proveKills(options: KillsOptions): Promise<KillsResult> {
       const n = next;
       next += 1;
       const started = performance.now();
-      const script = waveScriptOf(seedOf(seed, n), lives);
+      const only = inTurn ? PARTS[n % PARTS.length] : undefined;
+      const script = waveScriptOf(seedOf(seed, n), lives, only);
       const { settled, kills, problems } = await playWave(product, script);
       const hit = tallyWave(tally, settled, kills);
       const seconds = ((performance.now() - started) / 1_000).toFixed(1);

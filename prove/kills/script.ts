@@ -48,14 +48,16 @@ const OPENING_MS = 150;
 /** Events that a kill may come upon: the machine's load cannot move it away from them. */
 const UPON = { none: 6, RESEARCH_PLAN_APPROVED: 1, AGENT_STARTED: 1, LLM_OUTPUT: 2 };
 
-export function waveScriptOf(seed: number, lives: number): WaveScript {
+/** @param only the part that is killed; else one or two are drawn */
+export function waveScriptOf(seed: number, lives: number, only?: Part): WaveScript {
   const random = randomOf(seed);
   const killAt = random.int(1_000, 2_000);
   const type = random.weighted(UPON);
   const upon = type === 'none' ? null : { type, nth: random.int(1, 5), after: random.int(0, 100) };
-  const parts = random.chance(0.35)
+  const drawn = random.chance(0.35)
     ? PARTS.toSorted(() => random.next() - 0.5).slice(0, 2)
     : [random.pick(PARTS)];
+  const parts = only ? [only] : drawn;
   const kills = parts.map((part, n) => ({
     part,
     at: killAt + (n === 0 ? 0 : random.int(0, 2_500)),

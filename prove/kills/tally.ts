@@ -1,4 +1,4 @@
-import type { Part } from './killable.ts';
+import { PARTS, type Part } from './killable.ts';
 import type { Settled } from './settle.ts';
 import { STAGES, type Stage, stageAt } from './stage.ts';
 import type { Kill } from './verify-runs.ts';
@@ -19,13 +19,15 @@ export interface Tally {
 }
 
 export function emptyTally(): Tally {
-  const stages = () => Object.fromEntries(STAGES.map((stage) => [stage, 0])) as Record<Stage, number>;
+  const ofStages = () => Object.fromEntries(STAGES.map((stage) => [stage, 0])) as Record<Stage, number>;
+  const ofParts = <T>(value: () => T) =>
+    Object.fromEntries(PARTS.map((part) => [part, value()])) as Record<Part, T>;
   return {
     waves: 0,
     lives: 0,
-    kills: { gateway: 0, orchestrator: 0, redis: 0, temporal: 0 },
+    kills: ofParts(() => 0),
     runs: 0,
-    hits: { gateway: stages(), orchestrator: stages(), redis: stages(), temporal: stages() },
+    hits: ofParts(ofStages),
     ends: new Map(),
     answers: { done: 0, refused: 0, away: 0, none: 0 },
   };
