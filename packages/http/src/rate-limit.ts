@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Owner } from '@plangate/contracts';
+import { isRedisUnavailable } from '@plangate/redis';
 import type { Redis } from 'ioredis';
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { principalOf } from './auth/principal.ts';
@@ -35,7 +36,7 @@ const STAND_ASIDE_MS = 1_000;
 /**
  * Limits requests per user of a tenant, whatever keys that user has (`contract/plan-review.md` §0). A window begins
  * with its first request; one too many in the minute does not count against hour and day. With auth off nothing is
- * limited, and neither is anything while Redis is away.
+ * limited, and neither is anything while Redis is away; where a user's counter cannot be read, only that user is not.
  */
 export function rateLimiter(redis: Redis, limits: RateLimits, options: RateLimitOptions): RateLimiter {
   const { onFault, patienceMs = PATIENCE_MS, now = Date.now } = options;
@@ -59,8 +60,9 @@ export function rateLimiter(redis: Redis, limits: RateLimits, options: RateLimit
       if (counted) return counted;
       throw new Error(`no answer within ${patienceMs} ms`);
     } catch (error) {
-      asideUntil = now() + STAND_ASIDE_MS;
-      onFault(error instanceof Error ? error : new Error(String(error)));
+      const fault = error instanceof Error ? error : new Error(String(error));
+      if (!isOfOneUser(fault)) asideUntil = now() + STAND_ASIDE_MS;
+      onFault(fault);
       return null;
     }
   }
@@ -113,6 +115,11 @@ async function consume({ window, limiter }: Limited, user: string): Promise<Coun
     if (thrown instanceof RateLimiterRes) return show(thrown, true);
     throw thrown;
   }
+}
+
+/** Redis has answered, with a fault that is none of its own: the counter of this user is something else. */
+function isOfOneUser(error: Error): boolean {
+  return error.name === 'ReplyError' && !isRedisUnavailable(error);
 }
 
 /** Null where it takes longer; what becomes of it then is of no interest. */

@@ -133,6 +133,15 @@ test('users are counted apart, whatever their names are', async () => {
   for (const headers of users) expect(await statuses(2, headers)).toEqual([200, 429]);
 });
 
+test('a counter that is something else lets its user through, and nobody besides', async () => {
+  await limit({ minute: 1 });
+  await redis.hset('limit:minute:acme:broken', 'a', 'b');
+  expect(await statuses(3, { 'X-User': 'broken' })).toEqual([200, 200, 200]);
+  expect(faults).toHaveLength(3);
+  expect(faults[0]).toContain('WRONGTYPE');
+  expect(await statuses(2, { 'X-User': 'carol' })).toEqual([200, 429]);
+});
+
 test('with auth off nothing is counted', async () => {
   await limit({ minute: 1 });
   expect(await statuses(3, { 'X-Via': 'skip' })).toEqual([200, 200, 200]);
