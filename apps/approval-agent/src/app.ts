@@ -1,3 +1,4 @@
+import { APPROVAL_AGENT } from '@plangate/contracts/openapi';
 import {
   authenticate,
   compose,
@@ -5,6 +6,7 @@ import {
   health,
   logRequests,
   loopbackOnly,
+  openApi,
   readiness,
   requestId,
 } from '@plangate/http';
@@ -36,7 +38,8 @@ export function createApp(parts: AgentParts): Express {
   app.get('/health', health('approval_agent', { version }));
   app.get('/readiness', readiness(checks, { version }));
   app.get('/metrics', metricsRoute(parts.metrics));
-  app.all(['/health', '/readiness', '/metrics'], otherMethods('GET'));
+  app.get('/openapi.json', openApi(APPROVAL_AGENT, { version }));
+  app.all(['/health', '/readiness', '/metrics', '/openapi.json'], otherMethods('GET'));
 
   const threads = threadRoutes(parts);
   const limited: RequestHandler = (req, res, next) => parts.limit(req, res).then(() => next());
@@ -44,9 +47,9 @@ export function createApp(parts: AgentParts): Express {
   app.post('/hitl/chat', limited, chatRoute(parts));
   app.post('/hitl/review', limited, reviewRoute(parts));
   app.all(['/hitl/chat', '/hitl/review'], otherMethods('POST'));
-  app.get('/hitl/threads/:id', threads.read);
-  app.get('/hitl/threads/:id/messages', limited, threads.messages);
-  app.all(['/hitl/threads/:id', '/hitl/threads/:id/messages'], otherMethods('GET'));
+  app.get('/hitl/threads/:thread_id', threads.read);
+  app.get('/hitl/threads/:thread_id/messages', limited, threads.messages);
+  app.all(['/hitl/threads/:thread_id', '/hitl/threads/:thread_id/messages'], otherMethods('GET'));
 
   app.use(notFound);
   app.use(detailErrors(log));

@@ -1,26 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { DetailBody } from '@plangate/contracts';
 import { type ErrorMiddleware, HttpError, requestIdOf, sendJson } from '@plangate/http';
 import { isRedisUnavailable } from '@plangate/redis';
 import type { Logger } from '@plangate/service';
-
-/** One thing that is wrong with a body (`contract/tool-approval.md §1`). */
-export interface BodyFault {
-  type: string;
-  loc: (string | number)[];
-  msg: string;
-  input: unknown;
-  ctx?: Record<string, unknown>;
-}
 
 /** An answer other than 200: `{"detail": …}` and nothing else. */
 export class DetailError extends Error {
   override readonly name = 'DetailError';
   readonly status: number;
-  readonly detail: string | BodyFault[];
+  readonly detail: DetailBody['detail'];
   readonly headers: Record<string, string>;
 
-  constructor(status: number, detail: string | BodyFault[], headers: Record<string, string> = {}) {
+  constructor(status: number, detail: DetailBody['detail'], headers: Record<string, string> = {}) {
     super(typeof detail === 'string' ? detail : `${detail.length} faults`);
     this.status = status;
     this.detail = detail;

@@ -2,12 +2,9 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { skipAuth } from '@plangate/http';
-import { createLog, Settings } from '@plangate/service';
-import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../src/app.ts';
-import type { AgentParts } from '../src/parts.ts';
+import { partsThatOnly } from './parts.ts';
 
 let server: Server;
 let url: string;
@@ -19,27 +16,7 @@ beforeAll(async () => {
     looked.push(workflowId);
     return null;
   };
-  const parts: AgentParts = {
-    settings: Settings.parse({ approval_agent: { skip_auth: true } }).approval_agent,
-    log: createLog('test', 'silent'),
-    version: '0',
-    authenticator: skipAuth,
-    threads: {
-      chat: async (id) => (await look(id)) ?? { kind: 'done', outcome: { kind: 'answer', answer: 'ok' } },
-      review: async (id) => (await look(id)) ?? { kind: 'unknown_thread' },
-      outcome: look,
-      view: look,
-      messages: look,
-      check: async () => undefined,
-      close: async () => undefined,
-    },
-    idempotency: { take: look, swap: async () => true, read: async () => null, write: async () => undefined },
-    limit: async () => undefined,
-    limits: { maxSteps: 25, toolTimeoutSeconds: 1, turnsPerRun: 1 },
-    metrics: new Registry(),
-    checks: {},
-  };
-  server = createServer(createApp(parts));
+  server = createServer(createApp(partsThatOnly(look)));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

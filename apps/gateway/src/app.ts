@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { parseWorkflowId, type WorkflowId } from '@plangate/contracts';
+import { GATEWAY } from '@plangate/contracts/openapi';
 import {
   answerError,
   authenticate,
@@ -13,13 +14,14 @@ import {
   methodNotAllowed,
   noteWorkflow,
   notFound,
+  openApi,
   requestId,
+  routesOf,
 } from '@plangate/http';
 import express, { type Express } from 'express';
 import type { GatewayParts } from './parts.ts';
 import { controlRoutes } from './routes/control.ts';
 import { healthRoutes } from './routes/health.ts';
-import { openApiRoute } from './routes/openapi.ts';
 import { idOf, sessionIdOf, undecodableId } from './routes/request.ts';
 import { reviewActRoute } from './routes/review-act.ts';
 import { reviewReadRoutes } from './routes/review-read.ts';
@@ -27,7 +29,6 @@ import { sessionRoutes } from './routes/sessions.ts';
 import { streamRoute } from './routes/stream.ts';
 import { submitRoutes } from './routes/submit.ts';
 import { taskRoutes } from './routes/tasks.ts';
-import { routesOf } from './routes-of.ts';
 import { OpenStreams } from './streams/open-streams.ts';
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
@@ -149,7 +150,7 @@ function createApp(parts: GatewayParts, { auth, streamAuth, review, stream }: Sh
   route('/health', { get: health.health });
   route('/readiness', { get: health.readiness });
   route('/metrics', { get: health.metrics });
-  route('/openapi.json', { get: openApiRoute(parts) });
+  route('/openapi.json', { get: openApi(GATEWAY, parts) });
 
   app.use('/api/v1', (req, res, next) => {
     return (isRead(req) && req.path.startsWith('/stream/') ? streamAuth : auth)(req, res, next);

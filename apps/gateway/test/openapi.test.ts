@@ -3,7 +3,7 @@ import type { OpenApiDocument } from '@plangate/contracts/openapi';
 import { endTask } from '@plangate/tasks/redis';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { type Documented, documented } from './documented.ts';
+import { type Documented, documented } from '../../../test/support/documented.ts';
 import { type TemporalEyes, watchTemporal } from './engine-rig.ts';
 import { type Answer, type Rig, startRig } from './rig.ts';
 

@@ -1,7 +1,7 @@
 import { redisForFile } from '@plangate/devstack/vitest-redis';
 import { apiKeyStore, rateLimiter } from '@plangate/http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { documented } from './documented.ts';
+import { documented } from '../../../test/support/documented.ts';
 import { type Asking, type Rig, startRig } from './rig.ts';
 
 const LIMITS = { minute: 3, hour: 1_000, day: 10_000 };

@@ -103,3 +103,18 @@ export type Message = z.infer<typeof Message>;
 /** Body of `GET /hitl/threads/{thread_id}/messages` (additive). */
 export const ThreadMessages = z.object({ thread_id: z.string(), messages: z.array(Message) });
 export type ThreadMessages = z.infer<typeof ThreadMessages>;
+
+/** One thing that is wrong with a body, in the words of pydantic (§1). */
+export const BodyFault = z.object({
+  type: z.string(),
+  /** Where it is, such as `["body", "decisions", 0, "type"]`. */
+  loc: z.array(z.union([z.string(), z.int()])),
+  msg: z.string(),
+  input: z.unknown(),
+  ctx: z.record(z.string(), z.unknown()).optional(),
+});
+export type BodyFault = z.infer<typeof BodyFault>;
+
+/** Every answer that is no 200: a text, or of a body that does not fit every fault. */
+export const DetailBody = z.object({ detail: z.union([z.string(), z.array(BodyFault)]) });
+export type DetailBody = z.infer<typeof DetailBody>;

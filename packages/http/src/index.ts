@@ -44,9 +44,11 @@ export {
 } from './idempotency/index.ts';
 export { loggedPath, logRequests, noteWorkflow } from './log-requests.ts';
 export { compose, type Middleware, requestTarget } from './middleware.ts';
+export { openApi } from './openapi.ts';
 export { type RateLimiter, type RateLimitOptions, type RateLimits, rateLimiter } from './rate-limit.ts';
 export { type Reply, sendReply } from './reply.ts';
 export { requestId, requestIdOf, type Trace, traceOf } from './request-id.ts';
+export { routesOf } from './routes-of.ts';
 export { sendJson } from './send-json.ts';
 export { createHttpServer, listen } from './server.ts';
 export { type StoppableServer, stoppable } from './shutdown.ts';

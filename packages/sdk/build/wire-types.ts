@@ -1,4 +1,4 @@
-import { openApiDocument } from '@plangate/contracts/openapi';
+import { GATEWAY, openApiDocument } from '@plangate/contracts/openapi';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
 
 /**
@@ -6,7 +6,7 @@ import { compile, type JSONSchema } from 'json-schema-to-typescript';
  * without zod. Made of the schemas of the OpenAPI document, which have the same names.
  */
 export async function wireTypes(): Promise<string> {
-  const { components } = openApiDocument({ version: '0' });
+  const { components } = openApiDocument(GATEWAY, { version: '0' });
   const text = JSON.stringify(components['schemas']).replaceAll('#/components/schemas/', '#/definitions/');
   const definitions = JSON.parse(text) as Record<string, JSONSchema>;
   for (const schema of Object.values(definitions)) closeObjects(schema);

@@ -16,7 +16,7 @@ export function threadRoutes({ threads }: AgentParts) {
     req: IncomingMessage,
     read: (workflowId: string) => Promise<T | null>,
   ): Promise<[string, T]> {
-    const threadId = (req as { params?: { id?: string } }).params?.id ?? '';
+    const threadId = (req as { params?: { thread_id?: string } }).params?.thread_id ?? '';
     const workflowId = threadWorkflowId(principalOf(req).owner, threadId);
     noteWorkflow(req, workflowId);
     const value = await read(workflowId).catch((error: unknown) => {

@@ -1,6 +1,5 @@
-import { codePoints } from '@plangate/contracts';
+import { type BodyFault, codePoints } from '@plangate/contracts';
 import { isExactNumber } from '@plangate/tool-approval';
-import type { BodyFault } from '../errors.ts';
 
 export type Path = (string | number)[];
 export type Fields = Record<string, unknown>;

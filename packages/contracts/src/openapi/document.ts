@@ -1,8 +1,8 @@
+import type { Api } from './api.ts';
 import { HEADERS } from './headers.ts';
 import { IDEMPOTENCY_KEY } from './parameters.ts';
-import { json, responses, sharedResponses } from './responses.ts';
+import { headersIn, json, responses, sharedResponses } from './responses.ts';
 import type { Access, Parameter, Route } from './route.ts';
-import { ROUTES } from './routes/index.ts';
 import { createSchemas, type JsonSchema, type Show } from './schemas.ts';
 
 /** An OpenAPI 3.1 document; only its outermost members are typed, the rest is for tools. */
@@ -15,47 +15,34 @@ export interface OpenApiDocument {
   components: Record<string, Record<string, JsonSchema>>;
 }
 
-/** The OpenAPI 3.1 document of the gateway, made from the schemas and the table of routes. */
-export function openApiDocument({ version }: { version: string }): OpenApiDocument {
-  const { components, show } = createSchemas();
+/** The OpenAPI 3.1 document of a service, made from its schemas and the table of its routes. */
+export function openApiDocument(api: Api, { version }: { version: string }): OpenApiDocument {
+  const { components, show } = createSchemas(api.schemas);
   const paths: OpenApiDocument['paths'] = {};
-  for (const route of ROUTES) {
-    paths[route.path] = { ...paths[route.path], [route.method]: operation(route, show) };
+  for (const route of api.routes) {
+    paths[route.path] = { ...paths[route.path], [route.method]: operation(api, route, show) };
   }
   return {
     openapi: '3.1.1',
     info: {
-      title: 'Plangate',
+      title: api.title,
       version,
-      description:
-        'Puts a person in front of an AI agent before a research plan is executed. Times are RFC 3339 in UTC, ' +
-        'unknown fields of a body are ignored, every error is an `ErrorBody`.',
+      description: api.description,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    tags: TAGS,
+    tags: api.tags,
     paths,
     components: {
       schemas: components,
       headers: Object.fromEntries(
-        Object.entries(HEADERS).map(([name, description]) => [
-          name,
-          { description, schema: { type: 'string' } },
-        ]),
+        headersIn(api).map((name) => [name, { description: HEADERS[name], schema: { type: 'string' } }]),
       ),
-      responses: sharedResponses(show),
-      securitySchemes: SECURITY_SCHEMES,
+      responses: sharedResponses(api, show),
+      securitySchemes: schemesOf(api),
     },
   };
 }
-
-const TAGS: { name: Route['tag']; description: string }[] = [
-  { name: 'Tasks', description: 'Submit, read and control tasks.' },
-  { name: 'Review', description: 'Read the plan of a task, change it, decide on it.' },
-  { name: 'Sessions', description: 'Tasks that belong together, as a conversation.' },
-  { name: 'Streams', description: 'Follow a task live.' },
-  { name: 'Operation', description: 'For those who run the gateway.' },
-];
 
 const SECURITY_SCHEMES: Record<string, JsonSchema> = {
   apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
@@ -79,7 +66,15 @@ const SECURITY: Record<Access, Record<string, never[]>[]> = {
   open: [],
 };
 
-function operation(route: Route, show: Show): JsonSchema {
+/** Those that a route takes. */
+function schemesOf({ routes }: Api): Record<string, JsonSchema> {
+  const taken = new Set(
+    routes.flatMap(({ access }) => SECURITY[access]).flatMap((scheme) => Object.keys(scheme)),
+  );
+  return Object.fromEntries(Object.entries(SECURITY_SCHEMES).filter(([name]) => taken.has(name)));
+}
+
+function operation(api: Api, route: Route, show: Show): JsonSchema {
   const { id, tag, summary, description, access, body } = route;
   const parameters = [...(route.parameters ?? []), ...(route.method === 'post' ? [IDEMPOTENCY_KEY] : [])];
   return {
@@ -90,7 +85,7 @@ function operation(route: Route, show: Show): JsonSchema {
     security: SECURITY[access],
     ...(parameters.length > 0 ? { parameters: parameters.map((one) => parameter(one, show)) } : {}),
     ...(body ? { requestBody: { required: body.required, content: json(show(body.schema, 'input')) } } : {}),
-    responses: responses(route, show),
+    responses: responses(api, route, show),
   };
 }
 

@@ -1,6 +1,9 @@
 /** What the headers of answers say. */
 export const HEADERS = {
-  ETag: 'Version of the review, in quotes: `"3"`. Send it as `If-Match` with the next action.',
+  ETag:
+    'What the review is now, in quotes: its version (`"3"`), of a tool approval its id. Send it as `If-Match` with ' +
+    'the next action.',
+  'X-Review-Id': 'Id of the pending review; `review_id` of an answer binds it to that review.',
   'X-Request-ID': 'Id of this request; the lines of the log have it too.',
   'X-Workflow-ID': 'Id of the workflow, which is the id of the task.',
   'X-Session-ID': 'Session that the task belongs to.',

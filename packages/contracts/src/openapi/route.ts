@@ -21,14 +21,15 @@ export interface Answer {
   headers?: readonly HeaderName[];
 }
 
-/** One route of the gateway, as the document shows it. */
+/** One route of a service, as its document shows it. */
 export interface Route {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** Parameters of the path in braces. */
   path: `/${string}`;
   /** `operationId`: the name of the method in generated clients. */
   id: string;
-  tag: 'Tasks' | 'Review' | 'Sessions' | 'Streams' | 'Operation';
+  /** One of the tags of its document. */
+  tag: string;
   summary: string;
   /** Markdown. */
   description?: string;
@@ -38,6 +39,6 @@ export interface Route {
   parameters?: readonly Parameter[];
   body?: { schema: z.ZodType; required: boolean };
   answers: Readonly<Record<number, Answer>>;
-  /** What a 4xx or 5xx of this route means; the body is `ErrorBody`. What every route may answer is added. */
+  /** What a 4xx or 5xx of this route means; the body is the one of the service's errors. What every route may answer is added. */
   errors?: Readonly<Record<number, string>>;
 }

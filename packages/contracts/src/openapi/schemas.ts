@@ -1,86 +1,21 @@
 import { z } from 'zod';
-import { ErrorBody } from '../errors.ts';
-import { EventList, Timeline, WorkflowEvent } from '../events.ts';
-import { HealthBody } from '../health.ts';
-import {
-  ApproveBody,
-  AuditEntry,
-  AuditList,
-  FeedbackBody,
-  PlanDiff,
-  ReviewAction,
-  ReviewBody,
-  Round,
-  VersionList,
-} from '../review.ts';
-import {
-  SessionBody,
-  SessionEvents,
-  SessionHistory,
-  SessionList,
-  SessionSummary,
-  SessionTitleAnswer,
-  SessionTitleBody,
-} from '../sessions.ts';
-import {
-  ControlAnswer,
-  ControlBody,
-  ControlState,
-  StreamTaskAnswer,
-  SubmitTaskAnswer,
-  SubmitTaskBody,
-  TaskBody,
-  TaskList,
-  TokenUsage,
-} from '../tasks.ts';
-
 /** JSON Schema 2020-12, which OpenAPI 3.1 takes as it is. */
 export type JsonSchema = Record<string, unknown>;
-type Direction = 'input' | 'output';
-
-/** Schemas that the document names: those of requests as they are sent, those of answers as they are read. */
-const NAMED: Record<Direction, Record<string, z.ZodType>> = {
-  input: { SubmitTaskBody, ReviewAction, ControlBody, SessionTitleBody },
-  output: {
-    ErrorBody,
-    SubmitTaskAnswer,
-    StreamTaskAnswer,
-    TaskBody,
-    TaskList,
-    TokenUsage,
-    ControlState,
-    ControlAnswer,
-    WorkflowEvent,
-    EventList,
-    Timeline,
-    ReviewBody,
-    FeedbackBody,
-    ApproveBody,
-    Round,
-    VersionList,
-    PlanDiff,
-    AuditEntry,
-    AuditList,
-    SessionSummary,
-    SessionList,
-    SessionBody,
-    SessionHistory,
-    SessionEvents,
-    SessionTitleAnswer,
-    HealthBody,
-  },
-};
+/** Schemas of requests are shown as they are sent, those of answers as they are read. */
+export type Direction = 'input' | 'output';
+/** Schemas that a document names. */
+export type NamedSchemas = Record<Direction, Record<string, z.ZodType>>;
 
 /** The schema as JSON Schema: a reference where it has a name. */
 export type Show = (schema: z.ZodType, direction: Direction) => JsonSchema;
 
 /** `components.schemas` of the document, and how the rest of it points there. */
-export function createSchemas(): { components: Record<string, JsonSchema>; show: Show } {
-  const registries = { input: registryOf('input'), output: registryOf('output') };
+export function createSchemas(named: NamedSchemas): { components: Record<string, JsonSchema>; show: Show } {
+  const registries = { input: registryOf(named.input), output: registryOf(named.output) };
 
   function show(schema: z.ZodType, direction: Direction): JsonSchema {
-    const named = registries[direction].get(schema)?.id;
-    if (named !== undefined) return { $ref: refTo(named) };
+    const name = registries[direction].get(schema)?.id;
+    if (name !== undefined) return { $ref: refTo(name) };
     if (schema instanceof z.ZodUnion) {
       return { anyOf: schema.options.map((option) => show(option as z.ZodType, direction)) };
     }
@@ -95,9 +30,9 @@ export function createSchemas(): { components: Record<string, JsonSchema>; show:
 
 type Registry = z.core.$ZodRegistry<{ id: string }>;
 
-function registryOf(direction: Direction): Registry {
+function registryOf(schemas: Record<string, z.ZodType>): Registry {
   const registry = z.registry<{ id: string }>();
-  for (const [id, schema] of Object.entries(NAMED[direction])) registry.add(schema, { id });
+  for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });
   return registry;
 }
 

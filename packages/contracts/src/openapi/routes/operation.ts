@@ -2,13 +2,14 @@ import { z } from 'zod';
 import { HealthBody } from '../../health.ts';
 import type { Route } from '../route.ts';
 
-export const operationRoutes: readonly Route[] = [
+/** What those need who run a service. @param service its name in a sentence */
+export const operationRoutes = (service: string): readonly Route[] => [
   {
     method: 'get',
     path: '/health',
     id: 'getHealth',
     tag: 'Operation',
-    summary: 'Whether the gateway runs',
+    summary: `Whether the ${service} runs`,
     access: 'open',
     answers: { 200: { description: 'It runs.', schema: HealthBody } },
   },
@@ -17,7 +18,7 @@ export const operationRoutes: readonly Route[] = [
     path: '/readiness',
     id: 'getReadiness',
     tag: 'Operation',
-    summary: 'Whether the parts that the gateway needs answer',
+    summary: `Whether the parts that the ${service} needs answer`,
     access: 'open',
     answers: {
       200: { description: 'All of them do.', schema: HealthBody },

@@ -1,12 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { openApiDocument } from '@plangate/contracts/openapi';
-import type { GatewayParts } from '../parts.ts';
+import { type Api, openApiDocument } from '@plangate/contracts/openapi';
 
-/** `GET /openapi.json` (contract/plan-review.md §1): made at the first request, then always the same bytes. */
-export function openApiRoute({ version }: GatewayParts) {
+/** `GET /openapi.json` (`contract/plan-review.md` §1): made at the first request, then always the same bytes. */
+export function openApi(api: Api, { version }: { version: string }) {
   let document: Buffer | undefined;
   return async (_req: IncomingMessage, res: ServerResponse): Promise<void> => {
-    document ??= Buffer.from(JSON.stringify(openApiDocument({ version })));
+    document ??= Buffer.from(JSON.stringify(openApiDocument(api, { version })));
     res.statusCode = 200;
     res.setHeader('Content-Type', 'application/json; charset=utf-8');
     res.setHeader('Content-Length', document.length);

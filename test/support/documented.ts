@@ -1,7 +1,7 @@
 import type { OpenApiDocument } from '@plangate/contracts/openapi';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { Answer } from './rig.ts';
+import type { Answer } from '../../packages/http/test/serve.ts';
 
 /** What a document says, as something to hold real requests and answers against. */
 export interface Documented {

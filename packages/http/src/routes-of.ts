@@ -6,10 +6,14 @@ import type { Express } from 'express';
  */
 export function routesOf(app: Express): string[] {
   const routes = app.router.stack.flatMap(({ route }) => (route ? [route] : []));
-  return routes.flatMap(({ path, stack }) =>
-    // A layer without a method answers 405 to all others.
-    stack.flatMap(({ method }) => (method ? [`${method.toUpperCase()} ${inBraces(path)}`] : [])),
-  );
+  return routes.flatMap(({ path, stack }) => [
+    ...new Set(
+      // A layer without a method, or under several paths at once, answers 405 to all others.
+      stack.flatMap(({ method }) =>
+        method && typeof path === 'string' ? [`${method.toUpperCase()} ${inBraces(path)}`] : [],
+      ),
+    ),
+  ]);
 }
 
 function inBraces(path: string): string {
