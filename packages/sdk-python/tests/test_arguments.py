@@ -4,7 +4,7 @@ import pytest
 from faces import Face
 from scripted_gateway import Reply, ScriptedGateway
 
-from plangate import Plangate
+from plangate import Plangate, TaskHandle, TaskStatus
 
 
 @pytest.mark.parametrize("base_url", ["localhost:8080", "", "ftp://localhost", "http://"])
@@ -62,3 +62,28 @@ def test_only_what_is_given_is_sent(face: Face) -> None:
         submitted = face(gateway.url).call("submit_task", "q", max_iterations=3, enable_verification=False)
     assert gateway.asked[0].body == {"query": "q", "max_iterations": 3, "enable_verification": False}
     assert submitted.session_id == "session-1"
+
+
+def test_a_task_is_given_by_its_handle_or_its_id(face: Face) -> None:
+    with ScriptedGateway(Reply(body={"is_paused": False, "is_cancelled": False})) as gateway:
+        face(gateway.url).call("get_control_state", TaskHandle("task-1", "task-1"))
+        face(gateway.url).call("get_control_state", "task-1")
+    assert [asked.path for asked in gateway.asked] == ["/api/v1/tasks/task-1/control-state"] * 2
+
+
+def test_a_status_is_sent_as_its_value(face: Face) -> None:
+    with ScriptedGateway(Reply(body={"tasks": [], "total_count": 0})) as gateway:
+        face(gateway.url).call("list_tasks", status=TaskStatus.RUNNING)
+    assert gateway.asked[0].query["status"] == "TASK_STATUS_RUNNING"
+
+
+def test_one_type_alone_and_a_number_to_go_on_after_are_taken(face: Face) -> None:
+    with ScriptedGateway(Reply(204)) as gateway:
+        assert face(gateway.url).stream("task-1", types="PROGRESS", last_event_id=7) == []
+    assert gateway.asked[0].query == {"workflow_id": "task-1", "types": "PROGRESS", "last_event_id": "7"}
+    assert gateway.asked[0].headers["last-event-id"] == "7"
+
+
+def test_a_status_of_a_newer_gateway_is_unknown_and_not_over() -> None:
+    status = TaskStatus("TASK_STATUS_DREAMING")
+    assert (status, status.is_over) == (TaskStatus.UNKNOWN, False)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 from datetime import datetime, timezone
 
 import pytest
@@ -78,7 +79,10 @@ def test_an_answer_of_something_else_says_so(face: Face) -> None:
 
 @pytest.mark.parametrize("body", ["<h1>Hello</h1>", "[]", '{"task_id": "task-1"}', '{"task_id": 1, "status": "?"}'])
 def test_a_success_that_is_no_answer_of_plangate_is_an_error(face: Face, body: str) -> None:
-    with ScriptedGateway(Reply(body=body)) as gateway, pytest.raises(PlangateError, match="check base_url"):
+    with (
+        ScriptedGateway(Reply(body=body)) as gateway,
+        pytest.raises(PlangateError, match="is base_url that of a Plangate gateway"),
+    ):
         face(gateway.url).call("get_status", "task-1")
 
 
@@ -96,3 +100,11 @@ def test_a_success_that_is_no_answer_of_plangate_is_an_error(face: Face, body: s
 def test_retry_after_is_a_number_or_a_date(value: str, seconds: float | None) -> None:
     now = datetime(2026, 1, 15, 10, 30, tzinfo=timezone.utc)
     assert retry_after_of({"retry-after": value}, now) == seconds
+
+
+def test_an_error_goes_through_pickle_as_it_is(face: Face) -> None:
+    conflict = error(409, "version_conflict", headers={"etag": '"7"'})
+    with ScriptedGateway(conflict) as gateway, pytest.raises(plangate.ConflictError) as raised:
+        face(gateway.url).call("approve_review", "task-1", version=2)
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert (type(again), str(again), again.current_version) == (plangate.ConflictError, str(raised.value), 7)

@@ -13,6 +13,7 @@ from plangate import (
     BadRequestError,
     ConflictError,
     ServiceUnavailableError,
+    TaskEndedError,
     WaitTimeoutError,
 )
 
@@ -107,7 +108,7 @@ def test_no_attempt_is_made_that_would_come_after_the_timeout(face: Face) -> Non
 
 def test_no_answer_in_time_says_that_it_may_have_been_done(face: Face) -> None:
     with ScriptedGateway(Reply(hangs=True)) as gateway:
-        with pytest.raises(APITimeoutError, match="may have been done all the same"):
+        with pytest.raises(APITimeoutError, match="may have been done nevertheless"):
             face(gateway.url).call("approve_review", "task-1", timeout=0.3)
         assert len(gateway.asked) == 1
 
@@ -128,7 +129,34 @@ def test_wait_outlives_a_gateway_that_is_away_for_a_while(face: Face) -> None:
     assert (task.result, len(gateway.asked)) == ("report", 5)
 
 
-def test_wait_ends_with_its_timeout(face: Face) -> None:
+@pytest.mark.parametrize(("timeout", "poll_interval"), [(0.3, 0.05), (0.5, 2.0)])
+def test_wait_ends_with_its_timeout_and_not_before(face: Face, timeout: float, poll_interval: float) -> None:
     running = Reply(body={**TASK, "status": "TASK_STATUS_RUNNING"})
+    began = monotonic()
     with ScriptedGateway(running) as gateway, pytest.raises(WaitTimeoutError, match="it goes on"):
-        face(gateway.url).call("wait", "task-1", timeout=0.3, poll_interval=0.05)
+        face(gateway.url).call("wait", "task-1", timeout=timeout, poll_interval=poll_interval)
+    assert monotonic() - began >= timeout
+    assert len(gateway.asked) >= 2
+
+
+def test_asking_for_the_answer_of_an_attempt_that_is_at_work_is_no_further_attempt(face: Face) -> None:
+    running = error(409, "idempotency_running", headers={"retry_after": 0})
+    with ScriptedGateway(*[running] * 4, Reply(body=APPROVED)) as gateway:
+        assert face(gateway.url, max_retries=0).call("approve_review", "task-1", version=2).status == "approved"
+    assert len({asked.headers["idempotency-key"] for asked in gateway.asked}) == 1
+
+
+def test_an_attempt_that_is_at_work_for_too_long_says_how_to_ask_again(face: Face) -> None:
+    running = error(409, "idempotency_running", headers={"retry_after": 2})
+    with ScriptedGateway(running) as gateway, pytest.raises(ConflictError, match="with the same idempotency_key"):
+        face(gateway.url).call("approve_review", "task-1", version=2, timeout=1)
+
+
+def test_waiting_for_a_plan_outlives_a_gateway_that_is_away_for_a_while(face: Face) -> None:
+    missing = error(404, "review_not_found")
+    running = Reply(body={**TASK, "status": "TASK_STATUS_RUNNING"})
+    away = error(503, "store_unavailable", headers={"retry_after": 0})
+    replies = [missing, running, away, away, missing, Reply(body=TASK)]
+    with ScriptedGateway(*replies) as gateway, pytest.raises(TaskEndedError):
+        face(gateway.url, max_retries=0).call("wait_for_review", "task-1", timeout=0.99)
+    assert len(gateway.asked) == len(replies)

@@ -29,6 +29,7 @@ _BY_CODE = {
     "review_closed": "The decision stands; submit the task again to review a new plan.",
     "precondition_required": "Pass the version of the review that was read.",
     "planner_failed": "Nothing has changed and no round is used: send the feedback again.",
+    "idempotency_running": "It is still being worked on: ask again {soon} with the same idempotency_key.",
     "too_many_streams": "Close a stream, or come back {soon}.",
     "store_unavailable": "Nothing is lost; try again {soon}.",
     "engine_unavailable": "Nothing is lost; try again {soon}.",

@@ -24,7 +24,8 @@ def decode(model: type[T], data: object) -> T:
         return _object(model, data)
     except (KeyError, TypeError, ValueError) as error:
         raise PlangateError(
-            f"no {model.__name__} of Plangate ({type(error).__name__}: {error}): check base_url"
+            f"the response is not a {model.__name__} ({type(error).__name__}: {error}): is base_url that of a "
+            "Plangate gateway?"
         ) from error
 
 

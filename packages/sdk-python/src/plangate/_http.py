@@ -46,7 +46,9 @@ def answer_of(response: httpx.Response) -> Answer:
     try:
         return Answer(response.headers, response.json())
     except ValueError as error:
-        raise PlangateError(f"{_name(response.request)}: the answer is not JSON: check base_url") from error
+        raise PlangateError(
+            f"{_name(response.request)}: the response is not JSON: is base_url that of a Plangate gateway?"
+        ) from error
 
 
 def failure_of(response: httpx.Response) -> StatusError:
@@ -59,7 +61,7 @@ def fault_of(error: httpx.TransportError, method: str, url: str) -> APIConnectio
     reason = str(error) or type(error).__name__
     if isinstance(error, httpx.TimeoutException):
         return APITimeoutError(
-            f"{method} {url}: no answer in time ({type(error).__name__}); it may have been done all the same. "
+            f"{method} {url}: no answer in time ({type(error).__name__}); it may have been done nevertheless. "
             "Ask again, or give it more with timeout=."
         )
     return APIConnectionError(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Callable, Generic, Optional, TypeVar
-from urllib.parse import quote
+from enum import Enum
+from typing import Any, Callable, Generic, Optional, TypeVar, Union
 
 from . import models
 from ._decode import decode
@@ -48,7 +48,7 @@ def submit_and_stream(body: Mapping[str, Any], headers: Mapping[str, str]) -> Re
     return Request("POST", "/api/v1/tasks/stream", read, headers=headers, json=_given(body))
 
 
-def get_status(task_id: str) -> Request[models.Task]:
+def get_status(task_id: models.TaskRef) -> Request[models.Task]:
     return Request("GET", _task(task_id), _reads(models.Task))
 
 
@@ -59,15 +59,15 @@ def list_tasks(query: Mapping[str, Any]) -> Request[tuple[list[models.TaskSummar
     return Request("GET", "/api/v1/tasks", read, query=_given(query))
 
 
-def get_task_events(task_id: str, query: Mapping[str, Any]) -> Request[list[models.Event]]:
+def get_task_events(task_id: models.TaskRef, query: Mapping[str, Any]) -> Request[list[models.Event]]:
     return Request("GET", f"{_task(task_id)}/events", _reads_list(models.Event, "events"), query=_given(query))
 
 
-def get_task_timeline(task_id: str) -> Request[list[models.Event]]:
+def get_task_timeline(task_id: models.TaskRef) -> Request[list[models.Event]]:
     return Request("GET", f"{_task(task_id)}/timeline", _reads_list(models.Event, "events"))
 
 
-def control(task_id: str, action: str, reason: Optional[str], headers: Mapping[str, str]) -> Request[bool]:
+def control(task_id: models.TaskRef, action: str, reason: Optional[str], headers: Mapping[str, str]) -> Request[bool]:
     def read(answer: Answer) -> bool:
         return bool(answer.body["success"])
 
@@ -75,17 +75,17 @@ def control(task_id: str, action: str, reason: Optional[str], headers: Mapping[s
     return Request("POST", f"{_task(task_id)}/{action}", read, headers=headers, json=body)
 
 
-def get_control_state(task_id: str) -> Request[models.ControlState]:
+def get_control_state(task_id: models.TaskRef) -> Request[models.ControlState]:
     return Request("GET", f"{_task(task_id)}/control-state", _reads(models.ControlState))
 
 
-def get_review_state(workflow_id: str, wait: Optional[int]) -> Request[models.ReviewState]:
+def get_review_state(workflow_id: models.TaskRef, wait: Optional[int]) -> Request[models.ReviewState]:
     return Request("GET", f"{_task(workflow_id)}/review", _reads(models.ReviewState), query=_given({"wait": wait}))
 
 
 def act(
     model: type[T],
-    workflow_id: str,
+    workflow_id: models.TaskRef,
     action: Mapping[str, Any],
     version: Optional[int],
     headers: Mapping[str, str],
@@ -101,16 +101,16 @@ def act(
     )
 
 
-def get_review_versions(workflow_id: str) -> Request[list[models.PlanVersion]]:
+def get_review_versions(workflow_id: models.TaskRef) -> Request[list[models.PlanVersion]]:
     return Request("GET", f"{_task(workflow_id)}/review/versions", _reads_list(models.PlanVersion, "versions"))
 
 
-def get_review_diff(workflow_id: str, from_version: int, to_version: int) -> Request[models.PlanDiff]:
+def get_review_diff(workflow_id: models.TaskRef, from_version: int, to_version: int) -> Request[models.PlanDiff]:
     query = {"from": from_version, "to": to_version}
     return Request("GET", f"{_task(workflow_id)}/review/diff", _reads(models.PlanDiff), query=query)
 
 
-def get_review_audit(workflow_id: str) -> Request[list[models.AuditEntry]]:
+def get_review_audit(workflow_id: models.TaskRef) -> Request[list[models.AuditEntry]]:
     return Request("GET", f"{_task(workflow_id)}/review/audit", _reads_list(models.AuditEntry, "entries"))
 
 
@@ -152,17 +152,27 @@ def get_document(path: str) -> Request[dict[str, Any]]:
     return Request("GET", path, lambda answer: dict(answer.body))
 
 
-def stream_query(workflow_id: str, types: Optional[list[str]], last_event_id: Optional[str]) -> Mapping[str, str]:
-    _task(workflow_id)
-    types_query = ",".join(types) if types else None
+def stream_query(
+    workflow_id: models.TaskRef, types: Union[str, list[str], None], last_event_id: Optional[str]
+) -> Mapping[str, str]:
+    types_query = types if isinstance(types, str) else ",".join(types or []) or None
     query: Mapping[str, str] = _given(
-        {"workflow_id": workflow_id, "types": types_query, "last_event_id": last_event_id}
+        {"workflow_id": id_of(workflow_id), "types": types_query, "last_event_id": last_event_id}
     )
     return query
 
 
-def _task(task_id: str) -> str:
-    return f"/api/v1/tasks/{_checked(task_id)}"
+def id_of(task: models.TaskRef) -> str:
+    """The id of a task that was given by its handle or its id.
+
+    Raises:
+        ValueError: for what is neither.
+    """
+    return _checked(task.task_id if isinstance(task, models.TaskHandle) else task)
+
+
+def _task(task_id: models.TaskRef) -> str:
+    return f"/api/v1/tasks/{id_of(task_id)}"
 
 
 def _session(session_id: str) -> str:
@@ -172,12 +182,14 @@ def _session(session_id: str) -> str:
 def _checked(id_: str) -> str:
     """An id that cannot lead to another route."""
     if not isinstance(id_, str) or not _ID.fullmatch(id_) or id_ in (".", ".."):
-        raise ValueError(f"not an id of a task or session: {id_!r}; pass handle.task_id")
-    return quote(id_, safe="")
+        raise ValueError(f"not an id of a task or session: {id_!r}; pass a handle or its task_id")
+    return id_
 
 
 def _given(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
+    return {
+        name: value.value if isinstance(value, Enum) else value for name, value in values.items() if value is not None
+    }
 
 
 def _reads(model: type[T]) -> Callable[[Answer], T]:
@@ -191,7 +203,7 @@ def _reads_list(model: type[T], name: str) -> Callable[[Answer], list[T]]:
 def _list(model: type[T], answer: Answer, name: str) -> list[T]:
     items = answer.body.get(name) if isinstance(answer.body, Mapping) else None
     if not isinstance(items, list):
-        raise PlangateError(f"no list of {model.__name__} of Plangate: check base_url")
+        raise PlangateError(f"the response has no list of {model.__name__}: is base_url that of a Plangate gateway?")
     return [decode(model, item) for item in items]
 
 

@@ -48,6 +48,9 @@ class TaskEndedError(PlangateError):
         #: The task as it ended.
         self.task = task
 
+    def __reduce__(self) -> tuple[type[TaskEndedError], tuple[Task]]:
+        return type(self), (self.task,)
+
 
 class StatusError(PlangateError):
     """The gateway answered with a status that is no success; the message says what to do."""
@@ -69,6 +72,10 @@ class StatusError(PlangateError):
         self.retry_after_seconds = retry_after_of(failure.headers)
         #: Version of the review now, where a 409 says it.
         self.current_version = _version_of(failure)
+        self._failure = failure
+
+    def __reduce__(self) -> tuple[type[StatusError], tuple[Failure]]:
+        return type(self), (self._failure,)
 
 
 class BadRequestError(StatusError):

@@ -18,20 +18,31 @@ class TaskStatus(str, Enum):
     FAILED = "TASK_STATUS_FAILED"
     CANCELLED = "TASK_STATUS_CANCELLED"
     TIMEOUT = "TASK_STATUS_TIMEOUT"
+    #: One that a newer gateway has and this package does not know.
+    UNKNOWN = "TASK_STATUS_UNKNOWN"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Optional[TaskStatus]:
+        return cls.UNKNOWN if isinstance(value, str) and value.startswith("TASK_STATUS_") else None
 
     @property
     def is_over(self) -> bool:
         """True where nothing more happens to the task."""
-        return self not in (TaskStatus.QUEUED, TaskStatus.RUNNING, TaskStatus.PAUSED)
+        going_on = (TaskStatus.QUEUED, TaskStatus.RUNNING, TaskStatus.PAUSED, TaskStatus.UNKNOWN)
+        return self not in going_on
 
 
 @dataclass(frozen=True)
 class TaskHandle:
-    """A submitted task. Every method that takes an id takes ``task_id``; ``workflow_id`` is the same."""
+    """A submitted task; every method that takes an id of a task takes it too. ``workflow_id`` is the same id."""
 
     task_id: str
     workflow_id: str
     session_id: str = ""
+
+
+#: A task, by its handle or its id.
+TaskRef = Union[str, TaskHandle]
 
 
 @dataclass(frozen=True)

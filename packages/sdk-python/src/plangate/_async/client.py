@@ -17,9 +17,9 @@ from .tasks import TaskMethods
 class AsyncPlangate(TaskMethods, ReviewMethods, EventMethods, SessionMethods, GatewayMethods):
     """An asynchronous client of Plangate; runs on asyncio and on trio.
 
-    Every method takes ``timeout``: seconds for the answer, further attempts included. 429, 503 and broken
-    connections are tried again after ``Retry-After``; every POST carries an ``Idempotency-Key``, so that it is
-    done once. The methods raise the classes of ``plangate.errors``.
+    Every method but ``stream`` takes ``timeout`` in seconds: no attempt begins after it, and none waits longer for
+    the network to go on. 429, 503 and broken connections are tried again after ``Retry-After``; every POST carries
+    an ``Idempotency-Key``, so that it is done once. The methods raise the classes of ``plangate.errors``.
     """
 
     def __init__(

@@ -16,7 +16,7 @@ from .._cursor import Cursor
 from .._http import failure_of, fault_of
 from .._retry import delay_seconds, is_passing
 from ..errors import PlangateError
-from ..models import Event, Gap
+from ..models import Event, Gap, TaskRef
 from .transport import AWAY_SECONDS, Transport
 
 #: Longest silence of a stream in seconds: the gateway sends at least a comment every ten.
@@ -29,10 +29,10 @@ class EventMethods(Transport):
 
     async def stream(
         self,
-        workflow_id: str,
+        workflow_id: TaskRef,
         *,
-        types: Optional[list[str]] = None,
-        last_event_id: Optional[str] = None,
+        types: Union[str, list[str], None] = None,
+        last_event_id: Union[str, int, None] = None,
     ) -> AsyncIterator[Union[Event, Gap]]:
         """Every event of a workflow once, in order, to its end.
 
@@ -41,14 +41,14 @@ class EventMethods(Transport):
 
         Args:
             workflow_id: The task.
-            types: Only these, such as ``["RESEARCH_PLAN_READY"]``.
-            last_event_id: ``stream_id`` of the event to go on after; default: from the first.
+            types: Only these, such as ``["RESEARCH_PLAN_READY"]``, or one alone.
+            last_event_id: ``stream_id`` or ``seq`` of the event to go on after; default: from the first.
 
         Raises:
             NotFoundError: There is no such task.
             APIConnectionError: The gateway cannot be reached, or was away for more than five minutes.
         """
-        cursor = Cursor(last_event_id)
+        cursor = Cursor(None if last_event_id is None else str(last_event_id))
         reached: Optional[float] = None
         failures = 0
         while True:

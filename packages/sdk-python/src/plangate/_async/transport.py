@@ -58,10 +58,13 @@ class Transport:
                 return await self._attempt(request, ends - monotonic())
             except PlangateError as error:
                 pause = delay_seconds(error, attempt, random.random())
-                worthwhile = is_passing(error) or is_in_progress(error)
-                if not worthwhile or attempt >= self._max_retries or monotonic() + pause >= ends:
+                # While the first attempt is at work, asking for its answer is no further attempt at it.
+                is_attempt = not is_in_progress(error)
+                if is_attempt and (not is_passing(error) or attempt >= self._max_retries):
                     raise
-            attempt += 1
+                if monotonic() + pause >= ends:
+                    raise
+                attempt += is_attempt
             await anyio.sleep(pause)
 
     async def _attempt(self, request: requests.Request[T], seconds: float) -> T:

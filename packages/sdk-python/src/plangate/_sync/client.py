@@ -17,9 +17,9 @@ from .tasks import TaskMethods
 class Plangate(TaskMethods, ReviewMethods, EventMethods, SessionMethods, GatewayMethods):
     """A client of Plangate.
 
-    Every method takes ``timeout``: seconds for the answer, further attempts included. 429, 503 and broken
-    connections are tried again after ``Retry-After``; every POST carries an ``Idempotency-Key``, so that it is
-    done once. The methods raise the classes of ``plangate.errors``.
+    Every method but ``stream`` takes ``timeout`` in seconds: no attempt begins after it, and none waits longer for
+    the network to go on. 429, 503 and broken connections are tried again after ``Retry-After``; every POST carries
+    an ``Idempotency-Key``, so that it is done once. The methods raise the classes of ``plangate.errors``.
     """
 
     def __init__(

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import random
 import time
 from time import monotonic
 from typing import Optional
 
 from .. import _requests as requests
-from ..errors import NotFoundError, TaskEndedError, WaitTimeoutError
-from ..models import Approval, AuditEntry, FeedbackAnswer, PlanDiff, PlanVersion, ReviewState
-from .transport import Transport, once
+from .._retry import delay_seconds, is_passing
+from ..errors import NotFoundError, PlangateError, TaskEndedError, WaitTimeoutError
+from ..models import Approval, AuditEntry, FeedbackAnswer, PlanDiff, PlanVersion, ReviewState, TaskRef
+from .transport import AWAY_SECONDS, Transport, once
 
 #: Longest wait of the gateway for a first plan, in seconds.
 _PLAN_SECONDS = 25
+#: How much longer than that its answer may take, in seconds.
+_MARGIN_SECONDS = 2.0
 
 
 class ReviewMethods(Transport):
     """What can be done with the review of a plan."""
 
     def get_review_state(
-        self, workflow_id: str, *, wait: Optional[int] = None, timeout: Optional[float] = None
+        self, workflow_id: TaskRef, *, wait: Optional[int] = None, timeout: Optional[float] = None
     ) -> ReviewState:
         """A review as it stands. Where the first plan is still being made, the gateway waits for it.
 
@@ -33,37 +37,45 @@ class ReviewMethods(Transport):
         """
         return self._send(requests.get_review_state(workflow_id, wait), timeout)
 
-    def wait_for_review(self, workflow_id: str, timeout: Optional[float] = None) -> ReviewState:
+    def wait_for_review(self, workflow_id: TaskRef, timeout: Optional[float] = None) -> ReviewState:
         """Wait, however long it takes, until there is a first plan or a question of the planner.
 
         Raises:
             TaskEndedError: The task ended without one.
-            NotFoundError: The task is none whose plan is reviewed.
+            NotFoundError: There is no such task, or its plan is not reviewed.
             WaitTimeoutError: There is none after ``timeout`` seconds; the task goes on.
         """
-        began = monotonic()
+        ends = None if timeout is None else monotonic() + timeout
+        reached: Optional[float] = None
         while True:
-            left = None if timeout is None else timeout - (monotonic() - began)
+            left = None if ends is None else ends - monotonic()
             if left is not None and left <= 0:
-                raise WaitTimeoutError(f"task {workflow_id} has no plan after {timeout} s; it goes on")
+                raise WaitTimeoutError(f"task {requests.id_of(workflow_id)} has no plan after {timeout} s; it goes on")
             wait = _PLAN_SECONDS if left is None else min(_PLAN_SECONDS, int(left))
+            limit = None if left is None else left + _MARGIN_SECONDS
             asked = monotonic()
             try:
-                return self.get_review_state(workflow_id, wait=wait)
+                return self.get_review_state(workflow_id, wait=wait, timeout=limit)
             except NotFoundError as error:
+                reached = monotonic()
                 if error.code != "review_not_found":
                     raise
-                task = self._send(requests.get_status(workflow_id), None)
+                task = self._send(requests.get_status(workflow_id), limit)
                 if task.status.is_over:
                     raise TaskEndedError(task) from error
                 # The gateway waits only where a review will come.
                 if monotonic() - asked < wait / 2:
                     raise
-                time.sleep(0.2)
+                pause = 0.2
+            except PlangateError as error:
+                if not is_passing(error) or reached is None or monotonic() - reached > AWAY_SECONDS:
+                    raise
+                pause = delay_seconds(error, 0, random.random())
+            time.sleep(pause)
 
     def submit_review_feedback(
         self,
-        workflow_id: str,
+        workflow_id: TaskRef,
         message: str,
         *,
         version: Optional[int] = None,
@@ -75,7 +87,7 @@ class ReviewMethods(Transport):
         Args:
             workflow_id: The task.
             message: What to change.
-            version: The version that was read; without it, whatever is there now is changed.
+            version: The version that was read; without it, whatever is there by then is changed.
             idempotency_key: To ask again later without doing it twice.
             timeout: Seconds for the answer.
 
@@ -89,13 +101,15 @@ class ReviewMethods(Transport):
 
     def approve_review(
         self,
-        workflow_id: str,
+        workflow_id: TaskRef,
         *,
         version: Optional[int] = None,
         idempotency_key: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> Approval:
         """Approve the plan: with ``version``, exactly the one that was read is executed.
+
+        Without ``version`` whatever is the plan by then is approved, also one that nobody has read.
 
         Raises:
             ConflictError: It is no longer the plan, or the review is closed.
@@ -106,7 +120,7 @@ class ReviewMethods(Transport):
 
     def edit_review(
         self,
-        workflow_id: str,
+        workflow_id: TaskRef,
         plan: str,
         *,
         version: Optional[int] = None,
@@ -120,7 +134,7 @@ class ReviewMethods(Transport):
 
     def reject_review(
         self,
-        workflow_id: str,
+        workflow_id: TaskRef,
         reason: Optional[str] = None,
         *,
         version: Optional[int] = None,
@@ -134,7 +148,7 @@ class ReviewMethods(Transport):
 
     def extend_review(
         self,
-        workflow_id: str,
+        workflow_id: TaskRef,
         seconds: int,
         *,
         version: Optional[int] = None,
@@ -146,16 +160,16 @@ class ReviewMethods(Transport):
         headers = once(idempotency_key)
         return self._send(requests.act(ReviewState, workflow_id, action, version, headers), timeout)
 
-    def get_review_versions(self, workflow_id: str, timeout: Optional[float] = None) -> list[PlanVersion]:
+    def get_review_versions(self, workflow_id: TaskRef, timeout: Optional[float] = None) -> list[PlanVersion]:
         """Every text that was the plan."""
         return self._send(requests.get_review_versions(workflow_id), timeout)
 
     def get_review_diff(
-        self, workflow_id: str, from_version: int, to_version: int, timeout: Optional[float] = None
+        self, workflow_id: TaskRef, from_version: int, to_version: int, timeout: Optional[float] = None
     ) -> PlanDiff:
         """What changed between two of them, word by word."""
         return self._send(requests.get_review_diff(workflow_id, from_version, to_version), timeout)
 
-    def get_review_audit(self, workflow_id: str, timeout: Optional[float] = None) -> list[AuditEntry]:
+    def get_review_audit(self, workflow_id: TaskRef, timeout: Optional[float] = None) -> list[AuditEntry]:
         """Every step and every refusal, chained by hash."""
         return self._send(requests.get_review_audit(workflow_id), timeout)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from time import monotonic
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 from .. import _requests as requests
 from .._retry import is_passing
 from ..errors import PlangateError, WaitTimeoutError
-from ..models import ControlState, Event, Task, TaskHandle, TaskSummary
+from ..models import ControlState, Event, Task, TaskHandle, TaskRef, TaskStatus, TaskSummary
 from .transport import AWAY_SECONDS, Transport, once
 
 
@@ -82,7 +82,7 @@ class TaskMethods(Transport):
         }
         return self._send(requests.submit_and_stream(body, once(idempotency_key)), timeout)
 
-    def get_status(self, task_id: str, timeout: Optional[float] = None) -> Task:
+    def get_status(self, task_id: TaskRef, timeout: Optional[float] = None) -> Task:
         """A task as it stands, with its result once there is one."""
         return self._send(requests.get_status(task_id), timeout)
 
@@ -91,7 +91,7 @@ class TaskMethods(Transport):
         *,
         limit: int = 20,
         offset: int = 0,
-        status: Optional[str] = None,
+        status: Optional[Union[str, TaskStatus]] = None,
         session_id: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> tuple[list[TaskSummary], int]:
@@ -100,17 +100,17 @@ class TaskMethods(Transport):
         return self._send(requests.list_tasks(query), timeout)
 
     def get_task_events(
-        self, task_id: str, *, limit: int = 50, offset: int = 0, timeout: Optional[float] = None
+        self, task_id: TaskRef, *, limit: int = 50, offset: int = 0, timeout: Optional[float] = None
     ) -> list[Event]:
         """A page of the events so far."""
         query = {"limit": limit, "offset": offset}
         return self._send(requests.get_task_events(task_id, query), timeout)
 
-    def get_task_timeline(self, task_id: str, timeout: Optional[float] = None) -> list[Event]:
+    def get_task_timeline(self, task_id: TaskRef, timeout: Optional[float] = None) -> list[Event]:
         """All events so far."""
         return self._send(requests.get_task_timeline(task_id), timeout)
 
-    def wait(self, task_id: str, timeout: Optional[float] = None, poll_interval: float = 2.0) -> Task:
+    def wait(self, task_id: TaskRef, timeout: Optional[float] = None, poll_interval: float = 2.0) -> Task:
         """Wait until a task is over, whichever way; ``status``, ``result`` and ``error`` say which.
 
         Args:
@@ -121,34 +121,34 @@ class TaskMethods(Transport):
         Raises:
             WaitTimeoutError: The task goes on.
         """
-        began = monotonic()
+        ends = None if timeout is None else monotonic() + timeout
         reached: Optional[float] = None
         while True:
-            left = None if timeout is None else timeout - (monotonic() - began)
+            limit = self._timeout if ends is None else max(ends - monotonic(), 1.0)
             try:
-                task = self.get_status(task_id, self._timeout if left is None else max(left, 1.0))
+                task = self.get_status(task_id, limit)
                 reached = monotonic()
                 if task.status.is_over:
                     return task
             except PlangateError as error:
                 if not is_passing(error) or reached is None or monotonic() - reached > AWAY_SECONDS:
                     raise
-            if left is not None and left <= poll_interval:
-                raise WaitTimeoutError(f"task {task_id} is not over after {timeout} s; it goes on")
-            time.sleep(poll_interval)
+            if ends is not None and monotonic() >= ends:
+                raise WaitTimeoutError(f"task {requests.id_of(task_id)} is not over after {timeout} s; it goes on")
+            time.sleep(poll_interval if ends is None else min(poll_interval, max(ends - monotonic(), 0.0)))
 
-    def cancel(self, task_id: str, reason: Optional[str] = None, timeout: Optional[float] = None) -> bool:
+    def cancel(self, task_id: TaskRef, reason: Optional[str] = None, timeout: Optional[float] = None) -> bool:
         """Cancel a task. True where that is on its way; again is no error."""
         return self._send(requests.control(task_id, "cancel", reason, once(None)), timeout)
 
-    def pause_task(self, task_id: str, reason: Optional[str] = None, timeout: Optional[float] = None) -> bool:
+    def pause_task(self, task_id: TaskRef, reason: Optional[str] = None, timeout: Optional[float] = None) -> bool:
         """Pause a task; the deadline of its review goes on."""
         return self._send(requests.control(task_id, "pause", reason, once(None)), timeout)
 
-    def resume_task(self, task_id: str, reason: Optional[str] = None, timeout: Optional[float] = None) -> bool:
+    def resume_task(self, task_id: TaskRef, reason: Optional[str] = None, timeout: Optional[float] = None) -> bool:
         """Let a paused task go on."""
         return self._send(requests.control(task_id, "resume", reason, once(None)), timeout)
 
-    def get_control_state(self, task_id: str, timeout: Optional[float] = None) -> ControlState:
+    def get_control_state(self, task_id: TaskRef, timeout: Optional[float] = None) -> ControlState:
         """Whether a task is paused or cancelled, by whom and why."""
         return self._send(requests.get_control_state(task_id), timeout)
