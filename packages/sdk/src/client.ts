@@ -1,4 +1,5 @@
 import { Events } from './events.ts';
+import { limitMs } from './http/timer.ts';
 import { Transport } from './http/transport.ts';
 import { Reviews } from './review.ts';
 import { Sessions } from './sessions.ts';
@@ -40,7 +41,7 @@ export class Plangate {
   /** @throws {TypeError} where an option cannot be right */
   constructor(options: PlangateOptions = {}) {
     const { timeoutSeconds = 120, maxRetries = 2, fetch = globalThis.fetch } = options;
-    if (!(timeoutSeconds > 0)) throw new TypeError('timeoutSeconds must be more than 0');
+    limitMs('timeoutSeconds', timeoutSeconds);
     if (!Number.isInteger(maxRetries) || maxRetries < 0) {
       throw new TypeError('maxRetries must be a whole number from 0');
     }
@@ -60,7 +61,7 @@ export class Plangate {
 }
 
 function readBaseUrl(given = 'http://localhost:8080'): string {
-  if (/^https?:\/\//i.test(given) && URL.canParse(given)) return given.replace(/\/+$/, '');
+  if (/^https?:\/\/[^?#]*$/i.test(given) && URL.canParse(given)) return given.replace(/\/+$/, '');
   throw new TypeError(`baseUrl is no address: "${given}"; one is http://localhost:8080`);
 }
 

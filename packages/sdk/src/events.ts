@@ -1,6 +1,7 @@
 import { AWAY_SECONDS, Patience } from './http/patience.ts';
 import { pause } from './http/pause.ts';
 import { isPassing, retryDelayMs } from './http/retry.ts';
+import { limitMs } from './http/timer.ts';
 import type { Transport } from './http/transport.ts';
 import { idOf, type TaskRef } from './ref.ts';
 import type { StreamEvent } from './stream/event.ts';
@@ -14,7 +15,7 @@ export interface StreamOptions {
   types?: readonly string[] | undefined;
   /** Begins after this event, by its `id` or its `seq`; default: with the first. */
   last_event_id?: string | number | undefined;
-  /** Longest silence in seconds before the connection counts as dead and is made again; default 30. */
+  /** Longest silence in seconds before the connection counts as dead and is made again, its opening included; default 30. */
   silenceSeconds?: number | undefined;
   /** How long the gateway may be away, once it was reached, before the stream gives up; default 300. */
   awaySeconds?: number | undefined;
@@ -44,6 +45,7 @@ export class Events {
    */
   stream(task: TaskRef, options: StreamOptions = {}): AsyncGenerator<StreamEvent, void, undefined> {
     const { types, signal: outer, silenceSeconds = SILENCE_SECONDS, awaySeconds = AWAY_SECONDS } = options;
+    const silenceMs = limitMs('silenceSeconds', silenceSeconds);
     const workflowId = idOf(task);
     const lastEventId = readCursor(options.last_event_id);
     const closed = new AbortController();
@@ -55,17 +57,14 @@ export class Events {
       const headers: Record<string, string> = after === null ? {} : { 'Last-Event-ID': after };
       for (let attempt = 0; ; attempt++) {
         try {
-          return await this.#transport.open({ method: 'GET', path, query, headers }, signal);
+          return await this.#transport.open({ method: 'GET', path, query, headers }, signal, silenceMs);
         } catch (error) {
           if (patience.reached || attempt >= this.#maxRetries || !isPassing(error)) throw error;
           await pause(retryDelayMs(error, attempt, Math.random()), signal);
         }
       }
     };
-    return closing(
-      follow({ open, lastEventId, patience, silenceMs: silenceSeconds * 1_000, signal }),
-      closed,
-    );
+    return closing(follow({ open, lastEventId, patience, silenceMs, signal }), closed);
   }
 }
 

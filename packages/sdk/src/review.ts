@@ -1,7 +1,8 @@
 import { type Condition, conditionOf, type ReviewState } from './condition.ts';
-import { NotFoundError, TimeoutError, versionOf } from './http/errors.ts';
+import { ConnectionError, NotFoundError, TimeoutError, versionOf } from './http/errors.ts';
 import { AWAY_SECONDS, Patience } from './http/patience.ts';
 import { pause } from './http/pause.ts';
+import { limitMs } from './http/timer.ts';
 import type { CallOptions, ChangeOptions, Transport } from './http/transport.ts';
 import { idOf, type TaskRef, taskPath } from './ref.ts';
 import { isOver, TaskEndedError } from './task-end.ts';
@@ -63,7 +64,7 @@ export class Reviews {
   async waitUntilReady(task: TaskRef, options: CallOptions = {}): Promise<Review> {
     const { signal, timeoutSeconds = Number.POSITIVE_INFINITY } = options;
     const patience = new Patience(AWAY_SECONDS, signal);
-    const ends = performance.now() + timeoutSeconds * 1_000;
+    const ends = performance.now() + limitMs('timeoutSeconds', timeoutSeconds);
     for (;;) {
       const left = Math.max(0, (ends - performance.now()) / 1_000);
       if (left === 0)
@@ -83,6 +84,9 @@ export class Reviews {
           await pause(LOOK_AGAIN_MS, signal);
         } else if (!(error instanceof TimeoutError)) {
           await patience.afterFault(error, LOOK_AGAIN_MS);
+        } else if (limit.timeoutSeconds < left) {
+          // A gateway that takes the connection and says nothing is as good as away.
+          await patience.afterFault(new ConnectionError(error.message, { cause: error }), LOOK_AGAIN_MS);
         }
       }
     }
@@ -188,7 +192,8 @@ export class Reviews {
     const { workflowId, headers } = conditionOf(target, options);
     const path = taskPath(workflowId, '/review');
     const answer = await this.#transport.request<T>({ method: 'POST', path, headers, body: action }, options);
-    const version = versionOf(answer.headers) ?? 0;
+    // Without an ETag, which something on the way may take off, no version is made up: nothing can be bound to it.
+    const version = versionOf(answer.headers) ?? Number.NaN;
     return { version, ...answer.body, workflow_id: workflowId };
   }
 }

@@ -63,6 +63,6 @@ export class Sessions {
 }
 
 function pathOf(sessionId: string, below = ''): string {
-  if (!/[^.]/.test(sessionId)) throw new TypeError('a session id is needed');
+  if (typeof sessionId !== 'string' || !/[^.]/.test(sessionId)) throw new TypeError('a session id is needed');
   return `/api/v1/sessions/${encodeURIComponent(sessionId)}${below}`;
 }

@@ -2,6 +2,7 @@ import type { Events, StreamOptions } from './events.ts';
 import { RateLimitError, TimeoutError } from './http/errors.ts';
 import { AWAY_SECONDS, Patience } from './http/patience.ts';
 import { pause } from './http/pause.ts';
+import { after, limitMs } from './http/timer.ts';
 import type { CallOptions, ChangeOptions, Transport } from './http/transport.ts';
 import { idOf, type TaskRef, taskPath } from './ref.ts';
 import type { Page } from './sessions.ts';
@@ -120,8 +121,8 @@ export class Tasks {
   async wait(task: TaskRef, options: WaitOptions = {}): Promise<TaskBody> {
     const { signal: outer, timeoutSeconds, by = 'stream', onEvent, intervalSeconds = 2 } = options;
     const limit = new AbortController();
-    const timer =
-      timeoutSeconds === undefined ? undefined : setTimeout(() => limit.abort(), timeoutSeconds * 1_000);
+    const longestMs = limitMs('timeoutSeconds', timeoutSeconds ?? Number.POSITIVE_INFINITY);
+    const end = after(longestMs, () => limit.abort());
     const signal = outer ? AbortSignal.any([outer, limit.signal]) : limit.signal;
     try {
       const streamed = by === 'stream' && (await this.#streamToEnd(task, onEvent, signal));
@@ -131,7 +132,7 @@ export class Tasks {
       if (!limit.signal.aborted) throw error;
       throw new TimeoutError(`task ${idOf(task)} has not ended within ${timeoutSeconds} s; it goes on`);
     } finally {
-      clearTimeout(timer);
+      end();
     }
   }
 

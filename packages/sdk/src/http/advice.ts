@@ -31,6 +31,7 @@ const BY_CODE: Record<string, string> = {
   review_closed: 'The decision stands; submit the task again to review a new plan.',
   precondition_required: 'Pass the state that was read, or its version.',
   planner_failed: 'Nothing has changed and no round is used: send the feedback again.',
+  idempotency_running: 'It is still being worked on: ask again {soon} with the same idempotencyKey.',
   too_many_streams: 'Close a stream, or come back {soon}.',
   store_unavailable: 'Nothing is lost; try again {soon}.',
   engine_unavailable: 'Nothing is lost; try again {soon}.',

@@ -1,3 +1,5 @@
+import { after } from './timer.ts';
+
 /**
  * Waits.
  * @throws the signal's reason as soon as it is aborted
@@ -6,13 +8,13 @@ export function pause(milliseconds: number, signal?: AbortSignal): Promise<void>
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
     const stop = () => {
-      clearTimeout(timer);
+      end();
       reject(signal?.reason);
     };
-    const timer = setTimeout(() => {
+    const end = after(milliseconds, () => {
       signal?.removeEventListener('abort', stop);
       resolve();
-    }, milliseconds);
+    });
     signal?.addEventListener('abort', stop, { once: true });
   });
 }

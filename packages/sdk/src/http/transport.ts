@@ -3,6 +3,7 @@ import { ConnectionError, errorOf, PlangateError, TimeoutError } from './errors.
 import { newIdempotencyKey } from './idempotency-key.ts';
 import { pause } from './pause.ts';
 import { isInProgress, isPassing, retryDelayMs } from './retry.ts';
+import { after, limitMs } from './timer.ts';
 
 /** What the transport is made of; the client's options with their defaults filled in. */
 export interface TransportOptions {
@@ -64,20 +65,23 @@ export class Transport {
   async request<T>(call: Call, options: ChangeOptions = {}): Promise<Answer<T>> {
     const { timeoutSeconds = this.#options.timeoutSeconds, maxRetries = this.#options.maxRetries } = options;
     const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(), timeoutSeconds * 1_000);
-    const ends = performance.now() + timeoutSeconds * 1_000;
+    const longestMs = limitMs('timeoutSeconds', timeoutSeconds);
+    const end = after(longestMs, () => limit.abort());
+    const ends = performance.now() + longestMs;
     const signal = options.signal ? AbortSignal.any([options.signal, limit.signal]) : limit.signal;
-    const prepared = call.method === 'POST' ? withKey(call, options.idempotencyKey) : call;
     try {
-      for (let attempt = 0; ; attempt++) {
+      const prepared = call.method === 'POST' ? withKey(call, options.idempotencyKey) : call;
+      for (let attempt = 0; ; ) {
         try {
           return await readAnswer<T>(await this.#send(prepared, signal));
         } catch (error) {
-          if (signal.aborted || attempt >= maxRetries || !(isPassing(error) || isInProgress(error)))
-            throw error;
+          // While the first attempt is at work, asking for its answer is no further attempt at it.
+          const isAttempt = !isInProgress(error);
+          if (signal.aborted || (isAttempt && (attempt >= maxRetries || !isPassing(error)))) throw error;
           const delayMs = retryDelayMs(error, attempt, Math.random());
           if (performance.now() + delayMs > ends) throw error;
           await pause(delayMs, signal);
+          if (isAttempt) attempt += 1;
         }
       }
     } catch (error) {
@@ -88,16 +92,30 @@ export class Transport {
         { cause: error },
       );
     } finally {
-      clearTimeout(timer);
+      end();
     }
   }
 
   /**
    * Opens an event stream, once; the body is the caller's to read.
+   * @param longestMs longest wait for the beginning of the answer, in milliseconds
    * @throws {StatusError | ConnectionError} where it cannot be opened; the reason of the signal
    */
-  async open(call: Call, signal: AbortSignal): Promise<Response> {
-    return this.#send({ ...call, headers: { Accept: 'text/event-stream', ...call.headers } }, signal);
+  async open(call: Call, signal: AbortSignal, longestMs: number): Promise<Response> {
+    const limit = new AbortController();
+    const end = after(longestMs, () => limit.abort());
+    const headers = { Accept: 'text/event-stream', ...call.headers };
+    try {
+      return await this.#send({ ...call, headers }, AbortSignal.any([signal, limit.signal]));
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!limit.signal.aborted) throw error;
+      throw new ConnectionError(`${describe(call)}: no answer within ${longestMs / 1_000} s`, {
+        cause: error,
+      });
+    } finally {
+      end();
+    }
   }
 
   async #send(call: Call, signal: AbortSignal): Promise<Response> {
@@ -142,6 +160,9 @@ export class Transport {
 
 /** The same key in every attempt of one call. */
 function withKey(call: Call, key: string = newIdempotencyKey()): Call {
+  if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
+    throw new TypeError('idempotencyKey must have 1 to 255 visible ASCII characters');
+  }
   return { ...call, headers: { ...call.headers, 'Idempotency-Key': key } };
 }
 

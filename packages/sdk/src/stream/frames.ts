@@ -1,4 +1,5 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { after } from '../http/timer.ts';
 
 /** One frame of a stream. */
 export type Frame = EventSourceMessage;
@@ -37,13 +38,13 @@ export async function* readFrames(
 }
 
 async function within<T>(milliseconds: number, pending: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let end = () => {};
   const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`nothing came for ${milliseconds} ms`)), milliseconds);
+    end = after(milliseconds, () => reject(new Error(`nothing came for ${milliseconds} ms`)));
   });
   try {
     return await Promise.race([pending, silence]);
   } finally {
-    clearTimeout(timer);
+    end();
   }
 }

@@ -1,0 +1,127 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { ConflictError, ConnectionError, Plangate, TimeoutError } from '../src/index.ts';
+
+const servers: Server[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  }
+});
+
+/** A gateway that answers as the test says. */
+async function serve(handler: RequestListener): Promise<string> {
+  const server = createServer(handler);
+  servers.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+const json = (res: Parameters<RequestListener>[1], status: number, body: object, headers = {}) => {
+  res.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
+};
+const RUNNING = {
+  error: 'A request with this Idempotency-Key is still running',
+  code: 'idempotency_running',
+};
+const THIRTY_DAYS = 2_592_000;
+
+describe('a limit', () => {
+  test('of 30 days, or of none, does not end at once', async () => {
+    const warned = vi.spyOn(process, 'emitWarning');
+    const url = await serve((_req, res) => void setTimeout(() => json(res, 200, { tasks: [] }), 50));
+    for (const timeoutSeconds of [THIRTY_DAYS, Number.POSITIVE_INFINITY]) {
+      const client = new Plangate({ baseUrl: url, timeoutSeconds });
+      expect(await client.tasks.list()).toEqual({ tasks: [] });
+      expect(await client.tasks.list({ timeoutSeconds })).toEqual({ tasks: [] });
+    }
+    expect(warned).not.toHaveBeenCalled();
+    warned.mockRestore();
+  });
+
+  test('of 30 days lets a task be waited for, and a stream be silent', async () => {
+    const ended = {
+      task_id: 'task-1',
+      status: 'TASK_STATUS_COMPLETED',
+      completed_at: '2026-01-15T10:30:00Z',
+    };
+    const url = await serve((req, res) => {
+      if (!req.url?.includes('/stream/')) return json(res, 200, ended);
+      res.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
+      setTimeout(() => res.end('event: done\ndata: [DONE]\n\n'), 100);
+    });
+    const { tasks, events } = new Plangate({ baseUrl: url });
+    expect(await tasks.wait('task-1', { timeoutSeconds: THIRTY_DAYS })).toEqual(ended);
+    expect(await events.stream('task-1', { silenceSeconds: THIRTY_DAYS }).next()).toMatchObject({
+      done: true,
+    });
+  });
+
+  test.each([0, -1, Number.NaN])('of %d seconds is refused before anything is sent', async (seconds) => {
+    const { tasks, events } = new Plangate({ baseUrl: 'http://127.0.0.1:9' });
+    await expect(tasks.list({ timeoutSeconds: seconds })).rejects.toThrow(
+      'timeoutSeconds must be more than 0',
+    );
+    await expect(tasks.wait('t', { timeoutSeconds: seconds })).rejects.toThrow('timeoutSeconds must be');
+    expect(() => events.stream('t', { silenceSeconds: seconds })).toThrow(
+      'silenceSeconds must be more than 0',
+    );
+  });
+});
+
+describe('an attempt that the gateway is still at work on', () => {
+  test('is asked for until it is done, however few further attempts are allowed', async () => {
+    const keys: unknown[] = [];
+    const url = await serve((req, res) => {
+      keys.push(req.headers['idempotency-key']);
+      if (keys.length < 5) return json(res, 409, RUNNING, { 'Retry-After': '0' });
+      return json(res, 200, { status: 'approved', message: 'Research started' }, { ETag: '"3"' });
+    });
+    const { review } = new Plangate({ baseUrl: url, maxRetries: 0 });
+    expect(await review.approve('task-1', { version: 2 })).toMatchObject({ status: 'approved', version: 3 });
+    expect([keys.length, new Set(keys).size]).toEqual([5, 1]);
+  });
+
+  test('for longer than the limit says how to ask again', async () => {
+    const url = await serve((_req, res) => json(res, 409, RUNNING, { 'Retry-After': '2' }));
+    const asked = new Plangate({ baseUrl: url }).review.approve('task-1', { version: 2, timeoutSeconds: 1 });
+    await expect(asked).rejects.toThrow(ConflictError);
+    await expect(asked).rejects.toThrow('ask again in 2 s with the same idempotencyKey');
+  });
+});
+
+describe('a gateway that takes the connection and says nothing', () => {
+  const silent = () => serve(() => undefined);
+
+  test('is away for a stream, and for who waits for a task', async () => {
+    const { events } = new Plangate({ baseUrl: await silent(), maxRetries: 0 });
+    const stream = events.stream('task-1', { silenceSeconds: 0.2 });
+    await expect(stream.next()).rejects.toThrow(ConnectionError);
+  });
+
+  test('ends the wait for a plan with the limit of the wait', async () => {
+    const { review } = new Plangate({ baseUrl: await silent() });
+    await expect(review.waitUntilReady('task-1', { timeoutSeconds: 0.3 })).rejects.toThrow(TimeoutError);
+  });
+});
+
+test('an approval whose ETag was taken off on the way has no version that anything could be bound to', async () => {
+  const url = await serve((_req, res) => json(res, 200, { status: 'approved', message: 'Research started' }));
+  const { review } = new Plangate({ baseUrl: url });
+  const approved = await review.approve('task-1', { version: 2 });
+  await expect(review.edit(approved, 'Mine')).rejects.toThrow('pass the state that was read');
+});
+
+test('what names nothing is refused before anything is sent', async () => {
+  const plangate = new Plangate({ baseUrl: 'http://127.0.0.1:9' });
+  const nothing = undefined as unknown as string;
+  await expect(plangate.tasks.get(nothing)).rejects.toThrow('a task id is needed');
+  await expect(plangate.sessions.get(nothing)).rejects.toThrow('a session id is needed');
+  const badKey = plangate.tasks.submit({ query: 'q' }, { idempotencyKey: 'é中' });
+  await expect(badKey).rejects.toThrow('idempotencyKey must have 1 to 255 visible ASCII characters');
+  expect(() => new Plangate({ baseUrl: 'http://localhost:8080?x=1' })).toThrow('baseUrl is no address');
+});
