@@ -1,5 +1,6 @@
 import { ConflictError, PlangateError, StatusError, TaskEndedError } from '@plangate/sdk';
 import { describeEnd } from './describe.ts';
+import { UsageError } from './exit-codes.ts';
 import { plain } from './output.ts';
 
 /** What went wrong and what to do about it on the command line; `''` where all is said. */
@@ -24,7 +25,8 @@ export function explainAsJson(error: unknown): Record<string, unknown> {
     const { status, requestId, body } = error;
     return { ...body, error: error.text, code: error.code, status, request_id: requestId };
   }
-  const code = error instanceof PlangateError ? error.name : 'command_failed';
+  const isUsage = error instanceof UsageError || error instanceof TypeError;
+  const code = error instanceof PlangateError ? error.name : isUsage ? 'usage' : 'command_failed';
   return { error: explain(error), code };
 }
 

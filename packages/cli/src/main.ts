@@ -16,19 +16,31 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<num
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
     process.on(name, () => stopped.abort(new Error(`stopped (${name})`)));
   }
-  const isJson = args.includes('--json');
+  const isJson = beforeOperands(args).includes('--json');
+  const tell = (text: string, json: object) =>
+    void process.stderr.write(`${isJson ? JSON.stringify(json) : text}\n`);
   try {
-    await createProgram(manifest.version, { environment, signal: stopped.signal }).parseAsync(args, {
-      from: 'user',
-    });
+    const surroundings = { environment, signal: stopped.signal };
+    await createProgram(manifest.version, surroundings, { isJson }).parseAsync(args, { from: 'user' });
     return EXIT.ok;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return EXIT.ok;
+      // As text it is written already.
+      if (isJson) tell('', { error: error.message, code: 'usage' });
+      return EXIT.usage;
+    }
     if (stopped.signal.aborted) return EXIT.interrupted;
     const text = explain(error);
-    if (text !== '') process.stderr.write(`${isJson ? JSON.stringify(explainAsJson(error)) : text}\n`);
+    if (text !== '') tell(text, explainAsJson(error));
     return exitCodeOf(error);
   }
+}
+
+/** What `--` ends: behind it, `--json` is a word like any other. */
+function beforeOperands(args: string[]): string[] {
+  const end = args.indexOf('--');
+  return end < 0 ? args : args.slice(0, end);
 }
 
 /** `plangate tasks | head`: the end of the reader is no fault. */

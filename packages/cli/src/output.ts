@@ -30,10 +30,17 @@ export function createOutput(isJson: boolean): Output {
 }
 
 const CONTROLS = /(?![\t\n])\p{Cc}/gu;
+/**
+ * What changes the order in which a text is shown, or is not shown at all; joiners stay, as emoji and Indic scripts
+ * are written with them.
+ */
+const UNSEEN = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
 
-/** Text from elsewhere without what a terminal would obey. */
+/** Text from elsewhere without what a terminal would obey, and with what it would hide: what is seen is what is there. */
 export function plain(text: string): string {
-  return text.replace(CONTROLS, '');
+  return text.replace(CONTROLS, '').replace(UNSEEN, (character) => {
+    return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+  });
 }
 
 /** The first line of a text, cut to `width` characters. */

@@ -6,8 +6,15 @@ import { addWatchCommand } from './commands/watch.ts';
 import type { Surroundings } from './context.ts';
 import { EXIT_HELP } from './exit-codes.ts';
 
-/** The command line: every command with its options. Mistakes in it are thrown, not printed twice. */
-export function createProgram(version: string, surroundings: Surroundings): Command {
+/**
+ * The command line: every command with its options. Mistakes in it are thrown, not printed twice.
+ * @param options.isJson they are not printed here at all
+ */
+export function createProgram(
+  version: string,
+  surroundings: Surroundings,
+  { isJson }: { isJson: boolean },
+): Command {
   const program = new Command('plangate')
     .description('Review what an AI agent plans before it is done.')
     .version(version)
@@ -21,11 +28,12 @@ export function createProgram(version: string, surroundings: Surroundings): Comm
   addReviewCommands(program, surroundings);
   addWatchCommand(program, surroundings);
   addKeysCommands(program, surroundings);
-  exitByThrowing(program);
+  exitByThrowing(program, isJson);
   return program;
 }
 
-function exitByThrowing(command: Command): void {
+function exitByThrowing(command: Command, isSilent: boolean): void {
   command.exitOverride();
-  for (const child of command.commands) exitByThrowing(child);
+  if (isSilent) command.configureOutput({ writeErr: () => undefined });
+  for (const child of command.commands) exitByThrowing(child, isSilent);
 }

@@ -55,6 +55,7 @@ describe('a task by script', () => {
     expect(revised.out).toContain(REVISED);
     const piped = await plangate(['review', 'edit', id, '--file', '-', '--if-match', '2'], {
       input: 'Explain tides.\n',
+      inputAfterMs: 1_500,
     });
     expect(piped.out).toContain('version 3');
     writeFileSync(join(folder, 'plan.md'), 'Explain tides well.');
@@ -126,7 +127,10 @@ describe('a task by script', () => {
   }, 60_000);
 
   test('submit --wait follows a task without a review to its answer, and one that times out ends with 5', async () => {
-    const answered = await plangate(['submit', '--wait', '-'], { input: 'What is six times seven?' });
+    const answered = await plangate(['submit', '--wait', '-'], {
+      input: 'What is six times seven?',
+      inputAfterMs: 1_500,
+    });
     expect(answered).toMatchObject({ code: 0, out: expect.stringContaining('Forty-two.') });
     expect(answered.err).toContain('WORKFLOW_COMPLETED');
     const timedOut = await plangate([
@@ -293,3 +297,14 @@ test('the example of the README runs as it stands', async () => {
   expect(stdout).toContain('Research started');
   expect(stdout).toContain('[1]');
 }, 60_000);
+
+test.each([
+  [['frob'], "unknown command 'frob'"],
+  [['review', 'get'], "missing required argument 'id'"],
+  [['review', 'approve', 'task-1'], 'say which version you saw'],
+  [['review', 'extend', 'task-1', 'soon', '--if-match', '1'], 'seconds'],
+])('with --json a wrong use of %j is JSON on standard error too, and exit code 2', async (args, message) => {
+  const { code, out, err } = await plangate(['--json', ...args]);
+  expect([code, out]).toEqual([2, '']);
+  expect(JSON.parse(err)).toEqual({ error: expect.stringContaining(message), code: 'usage' });
+});

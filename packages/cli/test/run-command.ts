@@ -21,13 +21,15 @@ export interface Running {
 export interface RunOptions {
   env?: Record<string, string>;
   input?: string;
+  /** The input is written so many milliseconds after the start. */
+  inputAfterMs?: number;
   cwd?: string;
   command?: string;
 }
 
 /** Starts the command with pipes, as a script does. */
 export function startCommand(args: string[], options: RunOptions = {}): Running {
-  const { env = {}, input = '', cwd, command = COMMAND } = options;
+  const { env = {}, input = '', inputAfterMs = 0, cwd, command = COMMAND } = options;
   const child = spawn(process.execPath, [command, ...args], { cwd, env: cleanEnvironment(env) });
   let out = '';
   let err = '';
@@ -38,7 +40,8 @@ export function startCommand(args: string[], options: RunOptions = {}): Running 
     err += chunk;
   });
   child.stdin.on('error', () => undefined);
-  child.stdin.end(input);
+  if (inputAfterMs > 0) setTimeout(() => child.stdin.end(input), inputAfterMs);
+  else child.stdin.end(input);
   const ended = new Promise<Ended>((resolve) => {
     child.once('close', (code) => resolve({ code, out, err }));
   });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import type { Review, ReviewState } from '@plangate/sdk';
 import { Command, type CommanderError } from 'commander';
 import { type Context, contextOf, type Surroundings, wholeNumber } from '../context.ts';
@@ -9,6 +9,7 @@ import { editText } from '../interactive/editor.ts';
 import { reviewInteractively } from '../interactive/review-session.ts';
 import { noteIfSlow } from '../note-if-slow.ts';
 import { plain, table } from '../output.ts';
+import { standardInput, wordsOrInput } from '../standard-input.ts';
 
 interface ConditionOptions {
   ifMatch?: string;
@@ -72,7 +73,7 @@ export function addReviewCommands(program: Command, surroundings: Surroundings):
     .action(async (id: string, words: string[], options: ConditionOptions, command: Command) => {
       const context = contextOf(command, surroundings);
       const { plangate, output, signal } = context;
-      const message = words.length === 1 && words[0] === '-' ? readFileSync(0, 'utf8') : words.join(' ');
+      const message = await wordsOrInput(words);
       const pending = plangate.review.feedback(id, message, { ...conditionOf(options), signal });
       const answer = await noteIfSlow(context, 'the planner', pending);
       output.result(answer, () => `Version ${answer.version}:\n\n${plain(answer.plan.message).trimEnd()}`);
@@ -148,7 +149,7 @@ async function edit(
 ): Promise<void> {
   const { plangate, signal, isInteractive } = context;
   if (options.file !== undefined) {
-    const text = readFileSync(options.file === '-' ? 0 : options.file, 'utf8');
+    const text = options.file === '-' ? await standardInput() : await readFile(options.file, 'utf8');
     show(context, await plangate.review.edit(id, text, { ...conditionOf(options), signal }));
     return;
   }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { StreamEvent, SubmitTask, TaskBody } from '@plangate/sdk';
 import { type Command, Option } from 'commander';
 import { type Context, contextOf, type Surroundings, wholeNumber } from '../context.ts';
@@ -7,6 +6,7 @@ import { EXIT, ExitError, UsageError } from '../exit-codes.ts';
 import { reviewInteractively } from '../interactive/review-session.ts';
 import { noteIfSlow } from '../note-if-slow.ts';
 import { firstLine, plain, table } from '../output.ts';
+import { wordsOrInput } from '../standard-input.ts';
 import { follow } from './watch.ts';
 
 interface SubmitOptions {
@@ -35,7 +35,7 @@ export function addTaskCommands(program: Command, surroundings: Surroundings): v
     .option('--context <json>', 'further context, an object')
     .option('--wait', 'follow the task to its end; with --review in a terminal, review it here')
     .action(async (words: string[], options: SubmitOptions, command: Command) => {
-      await submit(contextOf(command, surroundings), readQuestion(words), options);
+      await submit(contextOf(command, surroundings), await wordsOrInput(words), options);
     });
 
   program
@@ -132,10 +132,6 @@ function submission(query: string, options: SubmitOptions, isReviewed: boolean):
     mode: mode as SubmitTask['mode'],
     session_id: session,
   };
-}
-
-function readQuestion(words: string[]): string {
-  return words.length === 1 && words[0] === '-' ? readFileSync(0, 'utf8') : words.join(' ');
 }
 
 function readContext(text: string | undefined): Record<string, unknown> {
