@@ -222,7 +222,12 @@ describe('what goes wrong says what to do', () => {
     [['tasks', '--url', 'http://127.0.0.1:1'], 7, 'npm start'],
     [['keys', 'list', '--redis', 'redis://:hunter2@127.0.0.1:1/0'], 7, 'Redis at 127.0.0.1:1 cannot be used'],
     [['keys', 'list', '--redis', 'nonsense'], 2, 'must look like redis://'],
-    [['keys', 'create', '--user', 'a b', '--tenant', 't'], 2, '--user must have'],
+    [['keys', 'list'], 2, 'say which Redis is the gateway'],
+    [
+      ['keys', 'create', '--user', 'a b', '--tenant', 't', '--redis', 'redis://127.0.0.1:1/0'],
+      2,
+      '--user must have',
+    ],
   ])('%j ends with %i', async (args, code, text) => {
     const ended = await plangate(args);
     expect(ended).toMatchObject({ code, out: '' });

@@ -1,6 +1,6 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { asks, PLAN, ready } from '../../../test/support/model.ts';
 import { type Product, startProduct } from '../../../test/support/product.ts';
@@ -85,6 +85,20 @@ test('what others do is shown while the person reads, and nothing is decided on 
   await shown.shows('The review is closed: rejected');
   await shown.shows('Not needed');
   expect(await shown.ended).toBe(5);
+}, 60_000);
+
+test('a text that is refused is kept in a file, and the review stays open', async () => {
+  const id = await reviewed('What causes tides? Kept text');
+  const editor = join(folder, 'too-long.sh');
+  writeFileSync(editor, '#!/bin/sh\nhead -c 70000 /dev/zero | tr "\\0" x >> "$1"\n');
+  chmodSync(editor, 0o755);
+  const shown = open(['review', 'edit', id], { EDITOR: editor });
+  await shown.shows('What you wrote is kept in ');
+  expect(await shown.ended).not.toBe(0);
+  const [, file = ''] = /kept in (\S+text\.md)/.exec(shown.text()) ?? [];
+  expect(readFileSync(file, 'utf8')).toMatch(/x{70000}\n$/);
+  rmSync(dirname(file), { recursive: true });
+  expect(await product.review(id)).toMatchObject({ status: 'reviewing', version: 1 });
 }, 60_000);
 
 test('a terminal that does not know its size is taken for one of 80 columns', async () => {

@@ -13,8 +13,6 @@ import type { Surroundings } from '../context.ts';
 import { EXIT, ExitError, UsageError } from '../exit-codes.ts';
 import { createOutput } from '../output.ts';
 
-const DEFAULT_REDIS = 'redis://127.0.0.1:6379/0';
-
 /** `keys`: for those who run the gateway; they talk to its Redis, not to it. */
 export function addKeysCommands(program: Command, surroundings: Surroundings): void {
   const keys = program
@@ -25,7 +23,7 @@ export function addKeysCommands(program: Command, surroundings: Surroundings): v
     keys
       .command(name)
       .description(description)
-      .option('--redis <url>', `default: REDIS_URL, else ${DEFAULT_REDIS}`);
+      .option('--redis <url>', "the gateway's Redis; default: REDIS_URL");
   add('create', 'make a key; it is shown once')
     .requiredOption('--user <user>')
     .requiredOption('--tenant <tenant>')
@@ -52,9 +50,15 @@ async function perform<T>(
   prepare: () => KeyAction<T>,
 ): Promise<T> {
   const options = command.optsWithGlobals<{ redis?: string; json?: boolean }>();
-  const redisUrl = options.redis ?? (environment['REDIS_URL'] || DEFAULT_REDIS);
+  const redisUrl = options.redis ?? environment['REDIS_URL'] ?? '';
+  // A guess might write into the Redis of something else.
+  if (redisUrl === '') {
+    throw new UsageError(
+      "say which Redis is the gateway's: --redis <url> or REDIS_URL (npm run keys finds it)",
+    );
+  }
   if (!/^rediss?:\/\//.test(redisUrl) || !URL.canParse(redisUrl)) {
-    throw new UsageError(`the address of Redis must look like ${DEFAULT_REDIS}`);
+    throw new UsageError('the address of Redis must look like redis://127.0.0.1:6379/0');
   }
   try {
     const action = prepare();

@@ -6,6 +6,7 @@ import { describeReview, planText } from '../describe.ts';
 import { diffText } from '../diff-text.ts';
 import { EXIT, ExitError, UsageError } from '../exit-codes.ts';
 import { editText } from '../interactive/editor.ts';
+import { sendOrKeep } from '../interactive/kept-text.ts';
 import { reviewInteractively } from '../interactive/review-session.ts';
 import { noteIfSlow } from '../note-if-slow.ts';
 import { plain, table } from '../output.ts';
@@ -147,7 +148,7 @@ async function edit(
   id: string,
   options: ConditionOptions & { file?: string },
 ): Promise<void> {
-  const { plangate, signal, isInteractive } = context;
+  const { plangate, output, signal, isInteractive } = context;
   if (options.file !== undefined) {
     const text = options.file === '-' ? await standardInput() : await readFile(options.file, 'utf8');
     show(context, await plangate.review.edit(id, text, { ...conditionOf(options), signal }));
@@ -160,7 +161,8 @@ async function edit(
   if (text === null) throw new ExitError(EXIT.failure, 'The text is as it was, or empty: nothing was sent.');
   // Bound to what stood in the editor.
   const state: ReviewState = read;
-  show(context, await plangate.review.edit(state, text, { signal }));
+  const send = () => plangate.review.edit(state, text, { signal });
+  show(context, await sendOrKeep(text, send, output.note));
 }
 
 async function versions({ plangate, output, signal }: Context, id: string): Promise<void> {

@@ -8,6 +8,7 @@ import { EXIT, ExitError } from '../exit-codes.ts';
 import { noteIfSlow } from '../note-if-slow.ts';
 import { plain } from '../output.ts';
 import { editText } from './editor.ts';
+import { sendOrKeep } from './kept-text.ts';
 import { followReview, type LiveReview } from './live-review.ts';
 import { assumeSize } from './terminal-size.ts';
 
@@ -109,13 +110,13 @@ async function act(context: Context, review: Review, choice: Choice, changed: Ab
       const message = await asked(context, changed, askText('What shall be different?', changed, true));
       if (message === null) return 'moved';
       log.step('The planner is at work ...');
-      await plangate.review.feedback(review, message, { signal });
+      await sendOrKeep(message, () => plangate.review.feedback(review, message, { signal }), log.warn);
       return 'acted';
     }
     case 'edit': {
       const edited = await editText(review.current_plan, environment);
       if (edited === null) log.info('The text is as it was, or empty: nothing was sent.');
-      else await plangate.review.edit(review, edited, { signal });
+      else await sendOrKeep(edited, () => plangate.review.edit(review, edited, { signal }), log.warn);
       return 'acted';
     }
     case 'extend':
