@@ -39,8 +39,8 @@ function hintFor(error: StatusError): string {
 
 /** By the gateway's slug. */
 const HINTS: Record<string, string> = {
-  authentication_required: 'Set PLANGATE_API_KEY; plangate keys create makes a key.',
-  invalid_token: 'The key is unknown, expired or revoked; plangate keys create makes another.',
+  authentication_required: 'Set PLANGATE_API_KEY; npm run keys -- create makes a key where the gateway runs.',
+  invalid_token: 'The key is unknown, expired or revoked; npm run keys -- create makes another.',
   forbidden_owner: 'Use a key of its owner.',
   forbidden_tenant: 'Use a key of its tenant.',
   task_not_found: 'plangate tasks shows yours.',
