@@ -113,7 +113,7 @@ describe('the choice of a provider', () => {
   });
 
   test('auto takes a server that needs no key', () => {
-    const local = { kind: 'openai-compatible' as const, base_url: 'http://127.0.0.1:1/v1', tiers };
+    const local = { kind: 'openai-compatible' as const, base_url: 'http://127.0.0.1:2/v1', tiers };
     const selection = selectModel({ ...settings, providers: { ...settings.providers, local } }, {}, {});
     expect(selection).toMatchObject({ kind: 'model', name: 'local', modelId: 'm' });
   });

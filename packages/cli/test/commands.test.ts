@@ -219,7 +219,7 @@ describe('what goes wrong says what to do', () => {
     [['tasks', '--limit', '1000'], 1, 'Invalid limit parameter'],
     [['tasks', '--url', 'localhost'], 2, '--url is no address: "localhost"; one is http://'],
     [['tasks', '--api-key', 'two words'], 2, '--api-key has characters that no key has'],
-    [['tasks', '--url', 'http://127.0.0.1:1'], 7, 'npm start'],
+    [['tasks', '--url', 'http://127.0.0.1:2'], 7, 'npm start'],
     [['keys', 'list', '--redis', 'redis://:hunter2@127.0.0.1:1/0'], 7, 'Redis at 127.0.0.1:1 cannot be used'],
     [['keys', 'list', '--redis', 'nonsense'], 2, 'must look like redis://'],
     [['keys', 'list'], 2, 'say which Redis is the gateway'],
@@ -244,9 +244,9 @@ describe('what goes wrong says what to do', () => {
   });
 
   test('a gateway that is away is what a wait speaks of, not the plan', async () => {
-    const away = await plangate(['review', 'get', 'task-unknown', '--url', 'http://127.0.0.1:1']);
+    const away = await plangate(['review', 'get', 'task-unknown', '--url', 'http://127.0.0.1:2']);
     expect(away).toMatchObject({ code: 7, out: '' });
-    expect(away.err).toContain('Plangate at http://127.0.0.1:1 cannot be reached');
+    expect(away.err).toContain('Plangate at http://127.0.0.1:2 cannot be reached');
     expect(away.err).not.toContain('Waiting');
   });
 

@@ -73,7 +73,7 @@ test('the packed command runs: help, version, an address where nobody is, keys',
   expect(help).toMatchObject({ code: 0, out: expect.stringContaining('approve the plan') });
   const { version } = manifestOf(installed);
   expect((await runCommand(['--version'], { command })).out).toBe(`${version}\n`);
-  const away = await runCommand(['tasks', '--url', 'http://127.0.0.1:1'], { command });
+  const away = await runCommand(['tasks', '--url', 'http://127.0.0.1:2'], { command });
   expect(away).toMatchObject({ code: 7, err: expect.stringContaining('npm start') });
   const keys = await runCommand(['keys', 'list', '--redis', 'redis://127.0.0.1:1/0'], { command });
   expect(keys).toMatchObject({ code: 7, err: expect.stringContaining('Redis at 127.0.0.1:1') });

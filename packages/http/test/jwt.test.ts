@@ -176,7 +176,7 @@ describe('a key set at a URL', () => {
     status = 500;
     const broken = verifier({ keys: { kind: 'jwks', source: url } });
     await expect(broken(await sign())).rejects.toMatchObject({ status: 503, code: 'jwks_unavailable' });
-    const nowhere = verifier({ keys: { kind: 'jwks', source: 'http://127.0.0.1:1/jwks.json' } });
+    const nowhere = verifier({ keys: { kind: 'jwks', source: 'http://127.0.0.1:2/jwks.json' } });
     await expect(nowhere(await sign())).rejects.toMatchObject({ status: 503 });
     status = 200;
     expect(await broken(await sign())).not.toBeNull();

@@ -166,10 +166,10 @@ describe('time and signals', () => {
 });
 
 test('a gateway that is not there is named, with what to do', async () => {
-  const nobody = new Plangate({ baseUrl: 'http://127.0.0.1:1', maxRetries: 0 });
+  const nobody = new Plangate({ baseUrl: 'http://127.0.0.1:2', maxRetries: 0 });
   const error = await failure(nobody.tasks.list());
   expect(error).toBeInstanceOf(ConnectionError);
-  expect(error.message).toContain('http://127.0.0.1:1 cannot be reached');
+  expect(error.message).toContain('http://127.0.0.1:2 cannot be reached (ECONNREFUSED)');
   expect(error.message).toContain('npm start');
 });
 
@@ -217,7 +217,7 @@ describe('credentials', () => {
     });
     const error = await failure(new Plangate({ baseUrl: proxy.url, apiKey: 'pg_secret' }).tasks.list());
     expect(error).toBeInstanceOf(AuthenticationError);
-    expect(error.message).toContain('plangate keys create');
+    expect(error.message).toContain('npm run keys -- create');
     expect(JSON.stringify(error) + error.stack).not.toContain('pg_secret');
   });
 });

@@ -147,6 +147,13 @@ describe('installed from the packed file, against a gateway that wants a key', (
     expect(out).toContain('TASK_STATUS_COMPLETED # ');
   });
 
+  test('the example of its own README runs as it stands', async () => {
+    const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+    writeFileSync(join(consumer, 'own-example.ts'), readmeBlock('@plangate/sdk', 'ts', readme));
+    const env = { ...process.env, PLANGATE_URL: product.stack.gatewayUrl, PLANGATE_API_KEY: apiKey };
+    expect(await run(process.execPath, ['own-example.ts'], consumer, env)).toContain('WORKFLOW_COMPLETED');
+  });
+
   describe('in a browser, from a page of another origin', () => {
     let pages: Server;
     let pageUrl: string;

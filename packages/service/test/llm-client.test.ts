@@ -97,6 +97,6 @@ describe('the way to llm-service', () => {
   it('a connection that is reset, or refused, means that the service is away', async () => {
     expect(await kindOf(plan((req) => req.socket.resetAndDestroy()))).toBe('away');
     server.close();
-    expect(await kindOf(createLlmClient('http://127.0.0.1:1', 1).plan(REQUEST))).toBe('away');
+    expect(await kindOf(createLlmClient('http://127.0.0.1:2', 1).plan(REQUEST))).toBe('away');
   });
 });

@@ -15,7 +15,8 @@ const READ_AGAIN = 'Read it with review.get() and decide on what it shows.';
 /** By the gateway's slug; they do not change. */
 const BY_CODE: Record<string, string> = {
   authentication_required: 'Give the client an apiKey or a token.',
-  invalid_token: 'The key or token is unknown, expired or revoked: `plangate keys create` makes a new key.',
+  invalid_token:
+    'The key or token is unknown, expired or revoked: `npm run keys -- create` where the gateway runs makes a new key.',
   origin_not_allowed: 'Name the origin of the page in GATEWAY_ALLOWED_ORIGINS, or turn authentication on.',
   host_not_allowed: 'Address the gateway as localhost, or turn authentication on.',
   forbidden_owner: "Use a credential of the task's owner.",
