@@ -45,14 +45,19 @@ export function contextOf(command: Command, { environment, signal }: Surrounding
     url: options.url ?? (environment['PLANGATE_URL'] || DEFAULT_URL),
     state: 'unknown',
   };
+  const output = createOutput(options.json === true);
+  const watchedFetch = watched(gateway, output);
   return {
-    plangate: clientFor(gateway, { apiKey: apiKey || undefined, timeoutSeconds: seconds }, (option) =>
-      option === 'baseUrl'
-        ? nameOf(options.url, '--url', 'PLANGATE_URL')
-        : nameOf(options.apiKey, '--api-key', 'PLANGATE_API_KEY'),
+    plangate: clientFor(
+      gateway,
+      { apiKey: apiKey || undefined, timeoutSeconds: seconds, fetch: watchedFetch },
+      (option) =>
+        option === 'baseUrl'
+          ? nameOf(options.url, '--url', 'PLANGATE_URL')
+          : nameOf(options.apiKey, '--api-key', 'PLANGATE_API_KEY'),
     ),
     gateway,
-    output: createOutput(options.json === true),
+    output,
     signal,
     environment,
     isInteractive: process.stdin.isTTY === true && process.stdout.isTTY === true && options.json !== true,
@@ -66,7 +71,7 @@ function clientFor(
   sourceOf: (option: string) => string,
 ): Plangate {
   try {
-    return new Plangate({ ...options, baseUrl: gateway.url, fetch: watched(gateway) });
+    return new Plangate({ ...options, baseUrl: gateway.url });
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     throw new UsageError(error.message.replace(/^(baseUrl|apiKey)\b/, sourceOf));
@@ -77,12 +82,14 @@ function nameOf(option: string | undefined, name: string, variable: string): str
   return option === undefined ? variable : name;
 }
 
-/** `fetch` that notes whether the gateway answers. */
-function watched(gateway: Gateway): typeof globalThis.fetch {
+/** `fetch` that notes whether the gateway answers, and says where it wants to be asked later. */
+function watched(gateway: Gateway, output: Output): typeof globalThis.fetch {
   return async (...args) => {
     try {
       const response = await fetch(...args);
       gateway.state = 'reached';
+      const seconds = response.headers.get('retry-after');
+      if (response.status === 429 && seconds) output.note(`Too many requests: more in ${seconds} s ...`);
       return response;
     } catch (error) {
       if (!args[1]?.signal?.aborted) gateway.state = 'away';

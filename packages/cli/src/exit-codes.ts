@@ -21,6 +21,7 @@ export const EXIT = {
   notAllowed: 6,
   unavailable: 7,
   interrupted: 130,
+  terminated: 143,
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
@@ -34,7 +35,8 @@ Exit codes:
   5  the task ended without a result: rejected, cancelled, timed out, failed
   6  no credential, a wrong one, or one that may not do this
   7  the gateway or Redis cannot be reached or is overloaded, or no answer came in time
-130  Ctrl-C`;
+130  Ctrl-C
+143  SIGTERM`;
 
 /** The command was used in a way that cannot be right. */
 export class UsageError extends Error {}

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
-import { EXIT, exitCodeOf } from './exit-codes.ts';
+import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import { explain, explainAsJson } from './explain.ts';
 import { createProgram } from './program.ts';
 
@@ -13,8 +13,15 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<num
   if (calledIn) process.chdir(calledIn);
   endQuietlyWithReader();
   const stopped = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(name, () => stopped.abort(new Error(`stopped (${name})`)));
+  let stopCode: ExitCode = EXIT.interrupted;
+  for (const [name, code] of [
+    ['SIGINT', EXIT.interrupted],
+    ['SIGTERM', EXIT.terminated],
+  ] as const) {
+    process.on(name, () => {
+      stopCode = code;
+      stopped.abort(new Error(`stopped (${name})`));
+    });
   }
   const isJson = beforeOperands(args).includes('--json');
   const tell = (text: string, json: object) =>
@@ -30,7 +37,7 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<num
       if (isJson) tell('', { error: error.message, code: 'usage' });
       return EXIT.usage;
     }
-    if (stopped.signal.aborted) return EXIT.interrupted;
+    if (stopped.signal.aborted) return stopCode;
     const text = explain(error);
     if (text !== '') tell(text, explainAsJson(error));
     return exitCodeOf(error);

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -250,15 +251,37 @@ describe('what goes wrong says what to do', () => {
     expect(away.err).not.toContain('Waiting');
   });
 
-  test('a gateway that takes a connection and says nothing is told as such', async () => {
-    const silent = createServer().listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    const { port } = silent.address() as AddressInfo;
-    const running = startCommand(['review', 'get', 'task-unknown', '--url', `http://127.0.0.1:${port}`]);
-    await until(() => running.err().includes('has not answered yet'));
-    running.interrupt();
-    expect((await running.ended).code).toBe(130);
-    silent.close();
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)(
+    'a gateway that takes a connection and says nothing is told as such; %s ends the wait with %i',
+    async (signal, code) => {
+      const silent = createServer().listen(0, '127.0.0.1');
+      await once(silent, 'listening');
+      const { port } = silent.address() as AddressInfo;
+      const running = startCommand(['review', 'get', 'task-unknown', '--url', `http://127.0.0.1:${port}`]);
+      await until(() => running.err().includes('has not answered yet'));
+      running.interrupt(signal);
+      expect((await running.ended).code).toBe(code);
+      silent.close();
+    },
+  );
+
+  test('a request that has to wait for a limit says how long', async () => {
+    let asked = 0;
+    const limited = createHttpServer((_req, res) => {
+      asked += 1;
+      res.setHeader('Content-Type', 'application/json').setHeader('Retry-After', '1');
+      if (asked === 1) res.writeHead(429).end('{"error":"Rate limit exceeded","code":"rate_limited"}');
+      else res.end('{"tasks":[],"total_count":0}');
+    }).listen(0, '127.0.0.1');
+    await once(limited, 'listening');
+    const { port } = limited.address() as AddressInfo;
+    const { code, err } = await plangate(['tasks', '--url', `http://127.0.0.1:${port}`]);
+    expect([code, err]).toEqual([0, expect.stringContaining('Too many requests: more in 1 s')]);
+    limited.close();
+    limited.closeAllConnections();
   });
 
   test('--help has the exit codes and --version the version', async () => {

@@ -14,7 +14,7 @@ export interface Running {
   /** What it has written so far. */
   out(): string;
   err(): string;
-  interrupt(): void;
+  interrupt(signal?: 'SIGINT' | 'SIGTERM'): void;
   ended: Promise<Ended>;
 }
 
@@ -45,7 +45,7 @@ export function startCommand(args: string[], options: RunOptions = {}): Running 
   const ended = new Promise<Ended>((resolve) => {
     child.once('close', (code) => resolve({ code, out, err }));
   });
-  return { out: () => out, err: () => err, interrupt: () => child.kill('SIGINT'), ended };
+  return { out: () => out, err: () => err, interrupt: (signal = 'SIGINT') => child.kill(signal), ended };
 }
 
 /** Runs the command to its end. */
