@@ -26,8 +26,39 @@ describe('building an agent', () => {
     ['a misspelt option', { toolsRequiringAproval: [] }],
     ['no list of gated tools', { toolsRequiringApproval: undefined }],
     ['a text as list of gated tools', { toolsRequiringApproval: 'send_email' }],
+    ['a hold of no length', { holdMs: 0 }],
+    ['a hold that is no number', { holdMs: Number.NaN }],
   ])('P68 %s is refused', (_, changes) => {
     expect(build(changes)).toThrow(AgentSettingsError);
+  });
+
+  test('H16 an id of a thread with half a character is refused: it would be kept as another one', async () => {
+    const agent = build({})();
+    for (const thread_id of ['\ud800', 'a\udfff', '']) {
+      const config = { configurable: { thread_id } };
+      await expect(agent.invoke({ messages: ['go'] }, config)).rejects.toThrow('thread_id is a text');
+      await expect(agent.getState(config)).rejects.toThrow('thread_id is a text');
+    }
+  });
+
+  test('a listener that fails, at once or later, is not the turn’s fault', async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => void unhandled.push(reason);
+    process.on('unhandledRejection', note);
+    for (const onStep of [
+      () => {
+        throw new Error('at once');
+      },
+      async () => {
+        throw new Error('later');
+      },
+    ]) {
+      const config = { configurable: { thread_id: crypto.randomUUID() }, onStep };
+      expect((await build({})().invoke({ messages: ['go'] }, config)).messages).toHaveLength(2);
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('unhandledRejection', note);
+    expect(unhandled).toEqual([]);
   });
 
   test('the system prompt goes before every model call and is no part of the thread', async () => {

@@ -79,7 +79,7 @@ const DEFAULT_HOLD_MS = 30_000;
 /**
  * Builds an agent (contract/tool-approval.md §3).
  * @throws {AgentSettingsError} for an unknown option, a missing checkpointer, two tools of one name, or a name in
- *   `toolsRequiringApproval` that is no tool: a gate that was misspelt would be an open one
+ *   `toolsRequiringApproval` that is no tool: a gate that was misspelt would be an open one; a `holdMs` that is none
  */
 export function buildHumanInTheLoopAgent(options: AgentOptions): HumanInTheLoopAgent {
   const unknown = Object.keys(options).find((option) => !KNOWN_OPTIONS.has(option));
@@ -92,6 +92,10 @@ export function buildHumanInTheLoopAgent(options: AgentOptions): HumanInTheLoopA
   }
   const toolBox = new ToolBox({ tools, toolsRequiringApproval });
   const { holdMs = DEFAULT_HOLD_MS, newId = () => crypto.randomUUID() } = options;
+
+  if (!(holdMs > 0 && Number.isFinite(holdMs))) {
+    throw new AgentSettingsError('holdMs is a number of milliseconds above 0');
+  }
 
   async function invoke(input: ChatInput | Command | null, config: InvokeConfig): Promise<InvokeResult> {
     const threadId = threadOf(config);
@@ -170,16 +174,19 @@ function reviewed({ messages }: ThreadState): ThreadMessage[] {
 
 function quietly(onStep: InvokeConfig['onStep']): (update: StepUpdate) => void {
   return (update) => {
+    // A listener's fault is not the turn's, also where it comes later.
     try {
-      onStep?.(structuredClone(update));
-    } catch {
-      // A listener's fault is not the turn's.
-    }
+      const told: unknown = onStep?.(structuredClone(update));
+      void Promise.resolve(told).catch(() => undefined);
+    } catch {}
   };
 }
 
 function threadOf(config: Pick<InvokeConfig, 'configurable'>): string {
   const id: unknown = config?.configurable?.thread_id;
-  if (typeof id !== 'string' || id === '') throw new TypeError('configurable.thread_id is a text');
+  // Half a character would be stored as another one, and two threads as one.
+  if (typeof id !== 'string' || id === '' || !id.isWellFormed()) {
+    throw new TypeError('configurable.thread_id is a text');
+  }
   return id;
 }
