@@ -125,7 +125,8 @@ test('servers that the environment or the settings file name are used instead of
   const submitted = await fetch(url, { method: 'POST', headers, body });
   const { task_id } = (await submitted.json()) as { task_id: string };
   expect((await fetch(`${url}/${task_id}/review`)).status).toBe(200);
-  expect(llm.logs()).toContain('/agent/research-plan');
+  // A request is logged once its answer is sent.
+  await eventually(() => llm.logs().includes('/agent/research-plan'));
   const connection = connectRedis(redis.url);
   await eventually(() => connection.status === 'ready');
   expect(await connection.dbsize()).toBeGreaterThan(0);
