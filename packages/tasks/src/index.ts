@@ -13,7 +13,7 @@ export {
 export { sessionTitle } from './session-title.ts';
 export {
   SessionRecord,
-  type SessionWithTasks,
+  type SessionWithTotals,
   toHistoryItem,
   toSessionBody,
   toSessionSummary,

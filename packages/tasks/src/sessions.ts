@@ -8,8 +8,8 @@ import {
   withoutPrefix,
 } from '@plangate/contracts';
 import { z } from 'zod';
-import { isEnded } from './control.ts';
-import type { TaskRecord, TaskSummary } from './record.ts';
+import type { TaskRecord } from './record.ts';
+import type { SessionTotals } from './session-totals.ts';
 
 /** How long after its last activity a session counts as active, in milliseconds. */
 const ACTIVE_MS = 24 * 60 * 60 * 1_000;
@@ -26,34 +26,32 @@ export const SessionRecord = z.object({
 });
 export type SessionRecord = z.infer<typeof SessionRecord>;
 
-/** A session with its tasks, oldest first; a session without tasks does not exist. */
-export interface SessionWithTasks<T = TaskSummary> {
+/** A session and what its tasks come to; a session without tasks does not exist. */
+export interface SessionWithTotals {
   session: SessionRecord;
-  tasks: T[];
+  totals: SessionTotals;
 }
 
 /** One entry of `GET /api/v1/sessions`. */
-export function toSessionSummary({ session, tasks }: SessionWithTasks, now: Date): SessionSummary {
-  const latest = tasks.at(-1);
-  const lastActivity = lastActivityOf({ session, tasks });
-  const isRunning = tasks.some(({ status }) => !isEnded(status));
-  const countOf = (wanted: TaskSummary['status']) => tasks.filter(({ status }) => status === wanted).length;
+export function toSessionSummary({ session, totals }: SessionWithTotals, now: Date): SessionSummary {
+  const { latest } = totals;
+  const lastActivity = lastActivityOf({ session, totals });
   return {
     session_id: session.session_id,
     user_id: session.user,
     title: session.title,
-    task_count: tasks.length,
-    tokens_used: sum(tasks, ({ usage }) => usage.total_tokens),
+    task_count: totals.tasks,
+    tokens_used: totals.tokens,
     created_at: session.created_at,
     updated_at: later(session.updated_at, lastActivity),
     last_activity_at: lastActivity,
-    is_active: isRunning || now.getTime() - Date.parse(lastActivity) < ACTIVE_MS,
-    is_research_session: tasks[0]?.kind === 'research',
+    is_active: totals.isRunning || now.getTime() - Date.parse(lastActivity) < ACTIVE_MS,
+    is_research_session: totals.first?.kind === 'research',
     latest_task_query: latest?.query ?? '',
     latest_task_status: withoutPrefix(latest?.status ?? 'TASK_STATUS_QUEUED'),
-    successful_tasks: countOf('TASK_STATUS_COMPLETED'),
-    failed_tasks: countOf('TASK_STATUS_FAILED'),
-    total_cost_usd: sum(tasks, ({ usage }) => usage.estimated_cost),
+    successful_tasks: totals.successful,
+    failed_tasks: totals.failed,
+    total_cost_usd: totals.cost,
   };
 }
 
@@ -61,17 +59,17 @@ export function toSessionSummary({ session, tasks }: SessionWithTasks, now: Date
  * Body of `GET /api/v1/sessions/{id}`.
  * @param first the session's first task, which says what kind of session it is
  */
-export function toSessionBody({ session, tasks }: SessionWithTasks, first: TaskRecord | null): SessionBody {
+export function toSessionBody({ session, totals }: SessionWithTotals, first: TaskRecord | null): SessionBody {
   const isResearch = first?.kind === 'research';
   return {
     session_id: session.session_id,
     user_id: session.user,
     title: session.title,
-    tokens_used: sum(tasks, ({ usage }) => usage.total_tokens),
-    cost_usd: sum(tasks, ({ usage }) => usage.estimated_cost),
-    task_count: tasks.length,
+    tokens_used: totals.tokens,
+    cost_usd: totals.cost,
+    task_count: totals.tasks,
     created_at: session.created_at,
-    updated_at: later(session.updated_at, lastActivityOf({ session, tasks })),
+    updated_at: later(session.updated_at, lastActivityOf({ session, totals })),
     is_research_session: isResearch,
     research_strategy: isResearch ? first.input.strategy_name : '',
   };
@@ -130,19 +128,12 @@ export function toTurn(
 }
 
 /** The last thing that happened: a task came in or ended. */
-function lastActivityOf({ session, tasks }: SessionWithTasks): string {
-  return tasks.reduce(
-    (last, { completed_at }) => (completed_at === null ? last : later(last, completed_at)),
-    session.last_activity_at,
-  );
+function lastActivityOf({ session, totals }: SessionWithTotals): string {
+  return totals.lastEnd === '' ? session.last_activity_at : later(session.last_activity_at, totals.lastEnd);
 }
 
 function later(a: string, b: string): string {
   return Date.parse(a) >= Date.parse(b) ? a : b;
-}
-
-function sum<T>(entries: readonly T[], value: (entry: T) => number): number {
-  return entries.reduce((total, entry) => total + value(entry), 0);
 }
 
 function ofType(events: readonly WorkflowEvent[], wanted: WorkflowEvent['type']): WorkflowEvent[] {

@@ -50,7 +50,7 @@ describe('the list', () => {
     await create('shared', { body: { query: 'Of Alice' } });
     await create('shared', { body: { query: 'Of Bob' }, owner: BOB });
     const [mine] = (await sessions.list(ALICE, { limit: 5, offset: 0 })).sessions;
-    expect([mine?.session.title, mine?.tasks.length]).toEqual(['Of Alice', 1]);
+    expect([mine?.session.title, mine?.totals.tasks]).toEqual(['Of Alice', 1]);
     await sessions.remove(BOB, 'shared');
     expect(await sessions.load(BOB, 'shared')).toBeNull();
     expect(await list()).toEqual({ ids: ['shared'], totalCount: 1 });
@@ -81,10 +81,9 @@ describe('records that have expired', () => {
     await create('new');
     await create('new');
     expect([await redis.zcard(keys.tasks), await redis.zcard(keys.sessions)]).toEqual([3, 1]);
-    expect(await redis.keys('session*')).toEqual(
-      expect.arrayContaining([keys.sessions, keys.session('new'), keys.sessionTasks('new')]),
+    expect((await redis.keys('session*')).toSorted()).toEqual(
+      [keys.sessions, keys.session('new'), keys.sessionTasks('new'), keys.sessionUnsummed('new')].toSorted(),
     );
-    expect(await redis.keys('session*')).toHaveLength(3);
   });
 
   it('leave also behind many that are old and still there', async () => {
@@ -99,6 +98,102 @@ describe('records that have expired', () => {
   it('that are missing but young stay: their record may be in the making', async () => {
     await expire(await create('a'));
     expect(await list()).toEqual({ ids: ['a'], totalCount: 1 });
+  });
+});
+
+describe('sums of a session', () => {
+  const of = ownerKeys(ALICE);
+  const usage = { input_tokens: 3, output_tokens: 4, estimated_cost: 0.25, model: 'm', provider: 'p' };
+  const minutes = (count: number) => count * 60_000;
+
+  /** Two that succeeded, one that failed, one that was cancelled and one that runs, a while later. */
+  async function aSession(sessionId: string): Promise<TaskRecord[]> {
+    const made: TaskRecord[] = [];
+    for (const kind of ['completed', 'completed', 'lost', 'cancelled', null] as const) {
+      const task = await create(sessionId);
+      made.push(task);
+      await tasks.addUsage(task.task_id, usage, 'plan');
+      if (kind === 'completed') await tasks.end(task.task_id, { kind, result: 'r' });
+      else if (kind !== null) await tasks.end(task.task_id, { kind });
+    }
+    clock += minutes(11);
+    return made;
+  }
+  const totals = async (sessionId = 'a') => {
+    const [listed] = (await sessions.list(ALICE, { limit: 1, offset: 0 })).sessions;
+    const session = await sessions.load(ALICE, sessionId);
+    expect(session).toEqual(listed);
+    return session?.totals;
+  };
+  const WHOLE = { tasks: 5, successful: 2, failed: 1, tokens: 35, cost: 1.25, isRunning: true };
+
+  it('come to what its tasks come to, before and after; one that stands still is not read again', async () => {
+    const made = await aSession('a');
+    // The fourth was the last to end, in the moment of its creation.
+    const ends = {
+      first: { task_id: made[0]?.task_id },
+      latest: { task_id: made[4]?.task_id },
+      lastEnd: made[3]?.created_at,
+    };
+    expect(await totals()).toMatchObject({ ...WHOLE, ...ends });
+    expect(await redis.zrange(of.sessionUnsummed('a'), '0', '-1')).toEqual([made[4]?.task_id]);
+    for (const { task_id } of made) await redis.hset(taskKey(task_id), 'input_tokens', '1000');
+    expect(await totals()).toMatchObject({ ...WHOLE, ...ends, tokens: 28 + 1_004 });
+  });
+
+  it('take a task up once, however many read the session at the same time', async () => {
+    await aSession('a');
+    const many = await Promise.all(Array.from({ length: 20 }, () => sessions.load(ALICE, 'a')));
+    for (const session of many) expect(session?.totals).toMatchObject(WHOLE);
+    expect(await totals()).toMatchObject(WHOLE);
+    expect(await redis.hget(of.sessionSums('a'), 'tasks')).toBe('4');
+  });
+
+  it('leave out who ended a moment ago: what is used after the end counts', async () => {
+    const [task] = [await create('a')];
+    await tasks.end(task.task_id, { kind: 'cancelled' });
+    expect(await totals()).toMatchObject({ tasks: 1, tokens: 0 });
+    clock += minutes(9);
+    expect(await totals()).toMatchObject({ tasks: 1, tokens: 0 });
+    await tasks.addUsage(task.task_id, usage, 'late');
+    clock += minutes(2);
+    for (let n = 0; n < 2; n += 1) expect(await totals()).toMatchObject({ tasks: 1, tokens: 7, cost: 0.25 });
+  });
+
+  it('are made where another version kept none, and made anew where it added or took away', async () => {
+    const made = await aSession('a');
+    await redis.del(of.sessionUnsummed('a'), of.sessionSums('a'));
+    for (let n = 0; n < 2; n += 1) expect(await totals()).toMatchObject(WHOLE);
+    const added = await create('a');
+    await redis.zrem(of.sessionUnsummed('a'), added.task_id);
+    expect(await totals()).toMatchObject({ ...WHOLE, tasks: 6, latest: { task_id: added.task_id } });
+    await redis.zrem(of.sessionTasks('a'), made[0]?.task_id ?? '');
+    expect(await totals()).toMatchObject({ ...WHOLE, tasks: 5, successful: 1, tokens: 28, cost: 1 });
+    // One more and the oldest one less: the count alone would not tell.
+    await redis.zadd(of.sessionTasks('a'), clock, made[0]?.task_id ?? '');
+    await redis.zrem(of.sessionTasks('a'), made[1]?.task_id ?? '');
+    expect(await totals()).toMatchObject({ ...WHOLE, tasks: 5, successful: 1, tokens: 28, cost: 1 });
+  });
+
+  it('lose a task whose record has expired', async () => {
+    const [first] = await aSession('a');
+    expect(await totals()).toMatchObject(WHOLE);
+    clock += 2 * HOUR;
+    if (first) await expire(first);
+    expect(await totals()).toMatchObject({ ...WHOLE, tasks: 4, successful: 1, tokens: 28, cost: 1 });
+  });
+
+  it('go with their session', async () => {
+    await aSession('a');
+    await totals();
+    await sessions.remove(ALICE, 'a');
+    expect(await redis.keys('session*')).toEqual([]);
+    const made = await aSession('b');
+    await sessions.load(ALICE, 'b');
+    clock += 2 * HOUR;
+    await expire(...made);
+    expect(await sessions.load(ALICE, 'b')).toBeNull();
+    expect(await redis.keys('session*')).toEqual([]);
   });
 });
 

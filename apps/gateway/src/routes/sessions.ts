@@ -45,7 +45,7 @@ export function sessionRoutes({ sessions, tasks, events }: GatewayParts) {
     async read(req: IncomingMessage, res: ServerResponse, id: string): Promise<void> {
       const session = await sessions.load(principalOf(req).owner, id);
       if (!session) throw sessionNotFound();
-      const [first] = session.tasks;
+      const { first } = session.totals;
       sendJson(res, 200, toSessionBody(session, first ? await tasks.load(first.task_id) : null));
     },
 

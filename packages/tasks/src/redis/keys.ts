@@ -28,6 +28,10 @@ export interface OwnerKeys {
   session: (sessionId: string) => string;
   /** ZSET of one session's tasks: id -> created (ms). */
   sessionTasks: (sessionId: string) => string;
+  /** ZSET of those tasks of a session that are not in its sums: id -> created (ms). */
+  sessionUnsummed: (sessionId: string) => string;
+  /** Hash: sums over the other tasks of a session. */
+  sessionSums: (sessionId: string) => string;
 }
 
 export function ownerKeys(owner: Owner): OwnerKeys {
@@ -37,6 +41,8 @@ export function ownerKeys(owner: Owner): OwnerKeys {
     sessions: `sessions:of:${slot}`,
     session: (id) => `session:${slot}:${id}`,
     sessionTasks: (id) => `session-tasks:${slot}:${id}`,
+    sessionUnsummed: (id) => `session-unsummed:${slot}:${id}`,
+    sessionSums: (id) => `session-sums:${slot}:${id}`,
   };
 }
 

@@ -60,7 +60,13 @@ export async function pruneSession(
   await pruneExpired(redis, keys.sessionTasks(sessionId), expiredBefore);
   await scripts.removeEmptySession(
     redis,
-    [keys.sessions, keys.session(sessionId), keys.sessionTasks(sessionId)],
+    [
+      keys.sessions,
+      keys.session(sessionId),
+      keys.sessionTasks(sessionId),
+      keys.sessionUnsummed(sessionId),
+      keys.sessionSums(sessionId),
+    ],
     [sessionId],
   );
 }

@@ -14,6 +14,8 @@ export const scripts = {
   closeOpen: script('close-open'),
   removeEmptySession: script('remove-empty-session'),
   renameSession: script('rename-session'),
+  openSums: script('open-sums'),
+  addToSums: script('add-to-sums'),
 };
 
 function script(file: string, fragment = ''): ScriptFunction {

@@ -1,14 +1,14 @@
 import { type Owner, WorkflowId } from '@plangate/contracts';
 import { isUnreadable, readStored, redisNow } from '@plangate/redis';
 import type { Redis } from 'ioredis';
-import { SessionRecord, type SessionWithTasks } from '../sessions.ts';
+import { SessionRecord, type SessionWithTotals } from '../sessions.ts';
 import { KEEP_SECONDS } from './keep.ts';
 import { ownerKeys } from './keys.ts';
 import { pruneSession, pruneSessions } from './prune.ts';
-import { readSummaries } from './record-fields.ts';
 import { scripts } from './scripts.ts';
+import { readTotals } from './session-sums.ts';
 
-/** Sessions of a page that are read side by side: with thousands of tasks each, all at once would time out. */
+/** Sessions of a page that are read side by side: all at once, without sums yet, would time out. */
 const AT_ONCE = 5;
 
 export interface SessionStoreOptions {
@@ -18,7 +18,7 @@ export interface SessionStoreOptions {
 }
 
 export interface SessionPage {
-  sessions: SessionWithTasks[];
+  sessions: SessionWithTotals[];
   totalCount: number;
 }
 
@@ -45,7 +45,7 @@ export class SessionStore {
       this.#redis.zrevrange(sessions, offset, offset + limit - 1),
       this.#redis.zcard(sessions),
     ]);
-    const page: SessionWithTasks[] = [];
+    const page: SessionWithTotals[] = [];
     for (let at = 0; at < ids.length; at += AT_ONCE) {
       const reads = ids.slice(at, at + AT_ONCE).map((id) => this.#read(owner, id).catch(skipUnreadable));
       page.push(...(await Promise.all(reads)).filter((session) => session !== null));
@@ -53,9 +53,8 @@ export class SessionStore {
     return { sessions: page, totalCount };
   }
 
-  /** A session with its tasks; null where this owner has none of this id. */
-  async load(owner: Owner, sessionId: string): Promise<SessionWithTasks | null> {
-    await pruneSession(this.#redis, owner, sessionId, await this.#expiredBefore());
+  /** A session and what its tasks come to; null where this owner has none of this id. */
+  async load(owner: Owner, sessionId: string): Promise<SessionWithTotals | null> {
     return this.#read(owner, sessionId);
   }
 
@@ -83,24 +82,28 @@ export class SessionStore {
     const keys = ownerKeys(owner);
     await this.#redis
       .multi()
-      .del(keys.session(sessionId), keys.sessionTasks(sessionId))
+      .del(
+        keys.session(sessionId),
+        keys.sessionTasks(sessionId),
+        keys.sessionUnsummed(sessionId),
+        keys.sessionSums(sessionId),
+      )
       .zrem(keys.sessions, sessionId)
       .exec();
   }
 
-  async #read(owner: Owner, sessionId: string): Promise<SessionWithTasks | null> {
-    const keys = ownerKeys(owner);
-    const [hash, ids] = await Promise.all([
-      this.#redis.hgetall(keys.session(sessionId)),
-      this.#redis.zrange(keys.sessionTasks(sessionId), '0', '-1'),
-    ]);
+  async #read(owner: Owner, sessionId: string): Promise<SessionWithTotals | null> {
+    const key = ownerKeys(owner).session(sessionId);
+    const now = (await this.#time()).getTime();
+    const times = { now, expiredBefore: now - this.#keepSeconds * 1_000 };
+    let read = await readTotals(this.#redis, owner, sessionId, times);
+    if (read.mayHaveExpired > 0 || read.totals.tasks === 0) {
+      await pruneSession(this.#redis, owner, sessionId, times.expiredBefore);
+      read = await readTotals(this.#redis, owner, sessionId, times);
+    }
+    const hash = await this.#redis.hgetall(key);
     if (Object.keys(hash).length === 0) return null;
-    const session = readStored(keys.session(sessionId), () => SessionRecord.parse(hash));
-    const tasks = await readSummaries(
-      this.#redis,
-      ids.map((id) => WorkflowId.parse(id)),
-    );
-    return { session, tasks };
+    return { session: readStored(key, () => SessionRecord.parse(hash)), totals: read.totals };
   }
 
   /** The clock of the records. */

@@ -69,7 +69,14 @@ export async function listTasks(
 
 function listKeys(owner: Owner, sessionId: string): string[] {
   const keys = ownerKeys(owner);
-  return [keys.tasks, keys.sessions, keys.session(sessionId), keys.sessionTasks(sessionId)];
+  return [
+    keys.tasks,
+    keys.sessions,
+    keys.session(sessionId),
+    keys.sessionTasks(sessionId),
+    keys.sessionUnsummed(sessionId),
+    keys.sessionSums(sessionId),
+  ];
 }
 
 async function readIds(redis: Redis, list: string): Promise<WorkflowId[]> {
