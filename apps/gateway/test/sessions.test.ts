@@ -103,6 +103,69 @@ describe('sessions', () => {
     expect((await read(`/${id}/events`)).turns).toMatchObject([{ turn: 2, user_query: 'Whole' }]);
   });
 
+  test('a history comes whole or in parts, with the total of all', async () => {
+    const id = `s-${ulid()}`;
+    for (const query of ['One', 'Two', 'Three']) await submit(id, query);
+    const queries = async (page: string) => {
+      const { tasks, total } = await read(`/${id}/history${page}`);
+      return [tasks.map(({ query }: { query: string }) => query), total];
+    };
+    expect(await queries('')).toEqual([['One', 'Two', 'Three'], 3]);
+    expect(await queries('?limit=2&offset=1')).toEqual([['Two', 'Three'], 3]);
+    expect(await queries('?offset=3')).toEqual([[], 3]);
+    for (const name of ['limit=0', 'limit=1001', 'limit=x', 'offset=-1']) {
+      const refused = await rig.ask(`${SESSIONS}/${id}/history?${name}`);
+      expect([refused.status, refused.json.error]).toEqual([400, `Invalid ${name.split('=')[0]} parameter`]);
+    }
+  });
+
+  test('a history counts over logs of many pages', async () => {
+    const id = `s-${ulid()}`;
+    const task = await submit(id, 'Long');
+    const events = Array.from({ length: 450 }, (_, n) => ({
+      type: n % 3 ? ('TOOL_INVOKED' as const) : ('AGENT_STARTED' as const),
+      agent_id: `a${n % 2}`,
+      message: '',
+    }));
+    await rig.events.append(task, events, { trim: false });
+    expect((await read(`/${id}/history`)).tasks).toMatchObject([{ agents_used: 2, tools_invoked: 300 }]);
+  });
+
+  test('an answer that would be too large is refused; fewer tasks, or the events of one, are not', async () => {
+    const id = `s-${ulid()}`;
+    for (const query of ['One', 'Two', 'Three', 'Four']) {
+      await rig.redis.hset(taskKey(await submit(id, query)), 'result', 'x'.repeat(9 * 2 ** 20));
+    }
+    const history = await rig.ask(`${SESSIONS}/${id}/history`);
+    expect([history.status, history.json]).toEqual([
+      413,
+      expect.objectContaining({ code: 'history_too_large', limit: 32 * 2 ** 20 }),
+    ]);
+    expect((await rig.ask(`${SESSIONS}/${id}/history?limit=3&offset=1`)).status).toBe(200);
+
+    const many = `s-${ulid()}`;
+    const busy = await submit(many, 'Many events');
+    await submit(many, 'Few events');
+    const page = Array.from({ length: 1_000 }, (_, n) => ({
+      type: 'PROGRESS' as const,
+      agent_id: 'a',
+      message: `${n}`,
+    }));
+    for (let n = 0; n < 20; n += 1) await rig.events.append(busy, page, { trim: false });
+    expect((await rig.ask(`${SESSIONS}/${many}/events`)).json.turns[0].events).toHaveLength(20_000);
+    await rig.events.append(busy, page.slice(0, 1), { trim: false });
+    for (const range of ['', '?limit=1']) {
+      const refused = await rig.ask(`${SESSIONS}/${many}/events${range}`);
+      expect([refused.status, refused.json.code, refused.json.limit]).toEqual([
+        413,
+        'too_many_events',
+        20_000,
+      ]);
+    }
+    expect((await rig.ask(`${SESSIONS}/${many}/events?offset=1`)).status).toBe(200);
+    expect((await rig.ask(`/api/v1/tasks/${busy}/events?offset=20000`)).json.count).toBe(1);
+  });
+
   test('a title is one line of 1 to 60 code points', async () => {
     const id = `s-${ulid()}`;
     await submit(id, 'Question');

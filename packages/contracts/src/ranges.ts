@@ -13,6 +13,8 @@ export const EVENT_LIMIT: WholeRange = { low: 1, high: 200, otherwise: 50 };
 export const SESSION_LIMIT: WholeRange = { low: 1, high: 100, otherwise: 20 };
 /** `limit` of a session's turns (§1). */
 export const TURN_LIMIT: WholeRange = { low: 1, high: 100, otherwise: 10 };
+/** `limit` of a session's history: all tasks where it is left out (§1 knows none). */
+export const HISTORY_LIMIT: WholeRange = { low: 1, high: 1_000, otherwise: Number.MAX_SAFE_INTEGER };
 /** `offset` of every list. */
 export const OFFSET: WholeRange = { low: 0, high: Number.MAX_SAFE_INTEGER, otherwise: 0 };
 /** `wait` of the read of a review, in seconds (§2.1). */

@@ -59,7 +59,7 @@ export const SessionBody = z.object({
 });
 export type SessionBody = z.infer<typeof SessionBody>;
 
-/** Body of `GET /api/v1/sessions/{id}/history`: all tasks, oldest first. */
+/** Body of `GET /api/v1/sessions/{id}/history`: oldest first, all tasks or a page of them. */
 export const SessionHistory = z.object({
   session_id: z.string(),
   tasks: z.array(
@@ -80,6 +80,7 @@ export const SessionHistory = z.object({
       tools_invoked: z.int(),
     }),
   ),
+  /** All tasks of the session, not only those of this page. */
   total: z.int(),
 });
 export type SessionHistory = z.infer<typeof SessionHistory>;

@@ -12,12 +12,15 @@ export {
 } from './record.ts';
 export { sessionTitle } from './session-title.ts';
 export {
+  eventsOfTurn,
   SessionRecord,
   type SessionWithTotals,
   toHistoryItem,
   toSessionBody,
   toSessionSummary,
   toTurn,
+  type WorkCounts,
+  workCounter,
 } from './sessions.ts';
 export {
   readSubmission,

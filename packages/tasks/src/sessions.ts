@@ -75,11 +75,27 @@ export function toSessionBody({ session, totals }: SessionWithTotals, first: Tas
   };
 }
 
+/** What the events of a task tell of its work. */
+export interface WorkCounts {
+  agents: number;
+  tools: number;
+}
+
+/** Counts work over the events of a task, which come page by page, so that none has to be kept. */
+export function workCounter(): { add(events: readonly WorkflowEvent[]): void; counts(): WorkCounts } {
+  const agents = new Set<string>();
+  let tools = 0;
+  return {
+    add(events) {
+      for (const { agent_id } of ofType(events, 'AGENT_STARTED')) agents.add(agent_id);
+      tools += ofType(events, 'TOOL_INVOKED').length;
+    },
+    counts: () => ({ agents: agents.size, tools }),
+  };
+}
+
 /** One entry of `GET /api/v1/sessions/{id}/history`. */
-export function toHistoryItem(
-  record: TaskRecord,
-  events: readonly WorkflowEvent[],
-): SessionHistory['tasks'][number] {
+export function toHistoryItem(record: TaskRecord, work: WorkCounts): SessionHistory['tasks'][number] {
   return {
     task_id: record.task_id,
     workflow_id: record.task_id,
@@ -91,23 +107,31 @@ export function toHistoryItem(
     total_cost_usd: record.usage.estimated_cost,
     started_at: record.created_at,
     completed_at: record.completed_at ?? '',
-    agents_used: new Set(ofType(events, 'AGENT_STARTED').map(({ agent_id }) => agent_id)).size,
-    tools_invoked: ofType(events, 'TOOL_INVOKED').length,
+    agents_used: work.agents,
+    tools_invoked: work.tools,
   };
 }
 
+/** What a turn shows of these events: no piece of an answer that was streamed, as the whole of it follows them. */
+export function eventsOfTurn(
+  events: readonly WorkflowEvent[],
+  { includePayload }: { includePayload: boolean },
+): WorkflowEvent[] {
+  const whole = events.filter(({ type }) => type !== 'LLM_PARTIAL');
+  return includePayload ? whole : whole.map(({ payload: _, ...event }) => event);
+}
+
 /**
- * One turn of `GET /api/v1/sessions/{id}/events`: what was asked, what happened, what came out. Pieces of an answer
- * that was streamed are left out, as the whole of it follows them.
+ * One turn of `GET /api/v1/sessions/{id}/events`: what was asked, what happened, what came out.
  * @param turn its number, from 1
+ * @param events what {@link eventsOfTurn} shows of them
  */
 export function toTurn(
   turn: number,
   record: TaskRecord,
-  events: readonly WorkflowEvent[],
-  { includePayload, now }: { includePayload: boolean; now: Date },
+  events: WorkflowEvent[],
+  now: Date,
 ): SessionEvents['turns'][number] {
-  const whole = events.filter(({ type }) => type !== 'LLM_PARTIAL');
   const end = Date.parse(record.completed_at ?? now.toISOString());
   return {
     turn,
@@ -116,13 +140,13 @@ export function toTurn(
     // A report stands in the events a moment before the end of its task holds it.
     final_output: record.result || (ofType(events, 'LLM_OUTPUT')[0]?.message ?? ''),
     timestamp: record.created_at,
-    events: includePayload ? whole : whole.map(({ payload: _, ...event }) => event),
+    events,
     metadata: {
       status: withoutPrefix(record.status),
       tokens_used: record.usage.total_tokens,
       cost_usd: record.usage.estimated_cost,
       execution_time_ms: Math.max(0, end - Date.parse(record.created_at)),
-      agents_involved: [...new Set(whole.map(({ agent_id }) => agent_id))].filter(Boolean).sort(),
+      agents_involved: [...new Set(events.map(({ agent_id }) => agent_id))].filter(Boolean).sort(),
     },
   };
 }

@@ -1,7 +1,15 @@
 import { redisForFile } from '@plangate/devstack/vitest-redis';
 import { isUnreadable } from '@plangate/redis';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type TaskRecord, toHistoryItem, toSessionBody, toSessionSummary, toTurn } from '../src/index.ts';
+import {
+  eventsOfTurn,
+  type TaskRecord,
+  toHistoryItem,
+  toSessionBody,
+  toSessionSummary,
+  toTurn,
+  workCounter,
+} from '../src/index.ts';
 import { ownerKeys, SessionStore, TaskStore, taskKey } from '../src/redis/index.ts';
 import { ALICE, aRecord, BOB } from './records.ts';
 
@@ -306,7 +314,9 @@ describe('what a session shows', () => {
       event('LLM_PARTIAL', 'writer', 'The'),
       event('LLM_OUTPUT', 'writer', 'The report', { citations: 1 }),
     ];
-    expect(toHistoryItem(record, events)).toMatchObject({
+    const work = workCounter();
+    for (const page of [events.slice(0, 3), events.slice(3)]) work.add(page);
+    expect(toHistoryItem(record, work.counts())).toMatchObject({
       status: 'QUEUED',
       result: '',
       error_message: '',
@@ -315,12 +325,13 @@ describe('what a session shows', () => {
       tools_invoked: 2,
     });
     const now = new Date(start + 5_000);
-    const turn = toTurn(4, record, events, { includePayload: false, now });
+    const turn = toTurn(4, record, eventsOfTurn(events, { includePayload: false }), now);
     expect(turn).toMatchObject({ turn: 4, final_output: 'The report' });
     expect(turn.events.map(({ type }) => type)).not.toContain('LLM_PARTIAL');
     expect(turn.events.every((shown) => !('payload' in shown))).toBe(true);
     expect(turn.metadata).toMatchObject({ execution_time_ms: 5_000, agents_involved: ['b', 'writer'] });
-    const whole = toTurn(1, { ...record, result: 'Final' }, events, { includePayload: true, now });
+    const shown = eventsOfTurn(events, { includePayload: true });
+    const whole = toTurn(1, { ...record, result: 'Final' }, shown, now);
     expect([whole.final_output, whole.events.at(-1)?.payload]).toEqual(['Final', { citations: 1 }]);
   });
 });

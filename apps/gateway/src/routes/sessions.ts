@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
+  HISTORY_LIMIT,
   OFFSET,
   SESSION_LIMIT,
   type SessionEvents,
@@ -11,15 +12,25 @@ import {
 } from '@plangate/contracts';
 import { HttpError, principalOf, readJsonObject, sendJson } from '@plangate/http';
 import { isUnreadable } from '@plangate/redis';
-import { type TaskRecord, toHistoryItem, toSessionBody, toSessionSummary, toTurn } from '@plangate/tasks';
+import {
+  eventsOfTurn,
+  toHistoryItem,
+  toSessionBody,
+  toSessionSummary,
+  toTurn,
+  workCounter,
+} from '@plangate/tasks';
 import type { GatewayParts } from '../parts.ts';
-import { allEvents } from './all-events.ts';
+import { eventPages } from './all-events.ts';
+import { answerBudget, type Spend } from './answer-budget.ts';
 import { flag, queryOf, wholeNumber } from './request.ts';
 
-/** Events of one answer; a single turn may have more. */
-const MOST_EVENTS = 20_000;
-/** Tasks whose events are read side by side. */
-const AT_ONCE = 10;
+/** What the turns of one answer hold at most. */
+const TURNS = { events: 20_000, characters: 32 * 2 ** 20 };
+/** What one answer of a history costs at most; its events are only counted. */
+const HISTORY = { events: 200_000, characters: 32 * 2 ** 20 };
+/** Tasks whose events are counted side by side. */
+const AT_ONCE = 5;
 
 /** The routes of sessions (contract/plan-review.md §1). Whose a session is says the credential, never the id. */
 export function sessionRoutes({ sessions, tasks, events }: GatewayParts) {
@@ -50,14 +61,18 @@ export function sessionRoutes({ sessions, tasks, events }: GatewayParts) {
     },
 
     async history(req: IncomingMessage, res: ServerResponse, id: string): Promise<void> {
-      const items: SessionHistory['tasks'] = [];
+      const query = queryOf(req);
+      const limit = wholeNumber(query, 'limit', HISTORY_LIMIT);
+      const offset = wholeNumber(query, 'offset', OFFSET);
       const ids = await taskIdsOf(req, id);
-      for (let at = 0; at < ids.length; at += AT_ONCE) {
-        for (const [record, log] of await Promise.all(ids.slice(at, at + AT_ONCE).map(readTurn))) {
-          if (record) items.push(toHistoryItem(record, log));
-        }
+      const page = ids.slice(offset, offset + limit);
+      const spend = answerBudget(HISTORY, historyTooLarge);
+      const items: SessionHistory['tasks'] = [];
+      for (let at = 0; at < page.length; at += AT_ONCE) {
+        const read = page.slice(at, at + AT_ONCE).map((taskId) => historyItem(taskId, spend).catch(skip));
+        items.push(...(await Promise.all(read)).filter((item) => item !== null));
       }
-      sendJson(res, 200, { session_id: id, tasks: items, total: items.length });
+      sendJson(res, 200, { session_id: id, tasks: items, total: ids.length });
     },
 
     async events(req: IncomingMessage, res: ServerResponse, id: string): Promise<void> {
@@ -66,14 +81,12 @@ export function sessionRoutes({ sessions, tasks, events }: GatewayParts) {
       const offset = wholeNumber(query, 'offset', OFFSET);
       const includePayload = flag(query, 'include_payload');
       const ids = await taskIdsOf(req, id);
+      const spend = answerBudget(TURNS, tooManyEvents);
       const turns: SessionEvents['turns'] = [];
-      const shown = { includePayload, now: new Date() };
-      let count = 0;
       for (const [at, taskId] of ids.slice(offset, offset + limit).entries()) {
-        const [record, log] = await readTurn(taskId);
-        count += log.length;
-        if (at > 0 && count > MOST_EVENTS) throw tooManyEvents();
-        if (record) turns.push(toTurn(offset + at + 1, record, log, shown));
+        const shown = { turn: offset + at + 1, includePayload };
+        const turn = await turnOf(taskId, shown, spend).catch(skip);
+        if (turn) turns.push(turn);
       }
       sendJson(res, 200, { session_id: id, count: ids.length, turns });
     },
@@ -91,15 +104,43 @@ export function sessionRoutes({ sessions, tasks, events }: GatewayParts) {
     },
   };
 
-  /** A task that cannot be read must not take its session away; a read of it alone says what it is. */
-  async function readTurn(taskId: WorkflowId): Promise<[TaskRecord | null, WorkflowEvent[]]> {
-    try {
-      return await Promise.all([tasks.load(taskId), allEvents(events, taskId)]);
-    } catch (error) {
-      if (isUnreadable(error)) return [null, []];
-      throw error;
+  async function historyItem(
+    taskId: WorkflowId,
+    spend: Spend,
+  ): Promise<SessionHistory['tasks'][number] | null> {
+    const record = await tasks.load(taskId);
+    if (!record) return null;
+    spend({ characters: record.query.length + record.result.length });
+    const work = workCounter();
+    for await (const page of eventPages(events, taskId)) {
+      spend({ events: page.length });
+      work.add(page);
     }
+    return toHistoryItem(record, work.counts());
   }
+
+  async function turnOf(
+    taskId: WorkflowId,
+    { turn, includePayload }: { turn: number; includePayload: boolean },
+    spend: Spend,
+  ): Promise<SessionEvents['turns'][number] | null> {
+    const record = await tasks.load(taskId);
+    if (!record) return null;
+    spend({ characters: record.query.length + record.result.length });
+    const log: WorkflowEvent[] = [];
+    for await (const page of eventPages(events, taskId)) {
+      const shown = eventsOfTurn(page, { includePayload });
+      spend({ events: page.length, characters: JSON.stringify(shown).length });
+      log.push(...shown);
+    }
+    return toTurn(turn, record, log, new Date());
+  }
+}
+
+/** A task that cannot be read must not take its session away; a read of it alone says what it is. */
+function skip(error: unknown): null {
+  if (isUnreadable(error)) return null;
+  throw error;
 }
 
 async function readTitle(req: IncomingMessage): Promise<string> {
@@ -116,6 +157,13 @@ function sessionNotFound(): HttpError {
 
 function tooManyEvents(): HttpError {
   return new HttpError(413, 'too_many_events', 'Too many events for one answer; ask for fewer turns', {
-    fields: { limit: MOST_EVENTS },
+    fields: { limit: TURNS.events, limit_characters: TURNS.characters },
+  });
+}
+
+function historyTooLarge(): HttpError {
+  const message = 'History is too large for one answer; ask for parts of it with limit and offset';
+  return new HttpError(413, 'history_too_large', message, {
+    fields: { limit: HISTORY.characters, limit_events: HISTORY.events },
   });
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Id } from '../ids.ts';
-import { OFFSET, REVIEW_WAIT_SECONDS, TASK_LIMIT, type WholeRange } from '../ranges.ts';
+import { HISTORY_LIMIT, OFFSET, REVIEW_WAIT_SECONDS, TASK_LIMIT, type WholeRange } from '../ranges.ts';
 import type { Parameter } from './route.ts';
 
 export const TASK_ID: Parameter = {
@@ -31,6 +31,16 @@ export function page(limit: WholeRange = TASK_LIMIT): Parameter[] {
     query('offset', 'Entries to leave out first.', whole(OFFSET)),
   ];
 }
+
+/** The same of a history, which is whole where they are left out. */
+export const HISTORY_PAGE: Parameter[] = [
+  query(
+    'limit',
+    'Tasks at most; all of them where it is left out.',
+    z.int().min(HISTORY_LIMIT.low).max(HISTORY_LIMIT.high),
+  ),
+  query('offset', 'Tasks to leave out first.', whole(OFFSET)),
+];
 
 export const STATUS_FILTER = query(
   'status',

@@ -7,7 +7,7 @@ import {
   SessionTitleAnswer,
   SessionTitleBody,
 } from '../../sessions.ts';
-import { INCLUDE_PAYLOAD, page, SESSION_ID } from '../parameters.ts';
+import { HISTORY_PAGE, INCLUDE_PAYLOAD, page, SESSION_ID } from '../parameters.ts';
 import type { Route } from '../route.ts';
 
 const SESSIONS = '/api/v1/sessions';
@@ -35,8 +35,17 @@ export const sessionRoutes: readonly Route[] = [
   ofSession('get', '/history', {
     id: 'getSessionHistory',
     summary: 'Read the tasks of a session with their results, oldest first',
-    answers: { 200: { description: 'All of them.', schema: SessionHistory } },
-    errors: UNKNOWN,
+    parameters: HISTORY_PAGE,
+    answers: {
+      200: { description: 'Those that were asked for; `total` is of all tasks.', schema: SessionHistory },
+    },
+    errors: {
+      ...UNKNOWN,
+      400: 'The id or a parameter is wrong.',
+      413:
+        'More than 32 Mi characters of queries and results, or more than 200 000 events to count: ask for parts with ' +
+        '`limit` and `offset`.',
+    },
   }),
   ofSession('get', '/events', {
     id: 'getSessionEvents',
@@ -51,7 +60,9 @@ export const sessionRoutes: readonly Route[] = [
     errors: {
       ...UNKNOWN,
       400: 'The id or a parameter is wrong.',
-      413: 'These turns have too many events for one answer: ask for fewer turns.',
+      413:
+        'These turns have more than 20 000 events or 32 Mi characters: ask for fewer turns, or for the events of one ' +
+        'task in pages.',
     },
   }),
   ofSession('patch', '', {
