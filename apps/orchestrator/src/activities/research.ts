@@ -50,10 +50,7 @@ export function researchActivities(parts: Parts) {
       const id = input.workflow_id as WorkflowId;
       const standing = await drafts.load(id);
       if (standing) return show(id, standing);
-      const found = await findings.load(
-        id,
-        questions.map((question) => question.id),
-      );
+      const found = await findings.load(id, questions);
       if (!found) return { kind: 'research_failed', reason: 'what was found was lost' };
       const { sections, byN } = numberPassages(found);
       await events.append(id, [agent(WRITER, 'AGENT_STARTED', 'Writing the report', { passages: byN.size })]);

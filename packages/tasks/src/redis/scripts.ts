@@ -13,6 +13,7 @@ export const scripts = {
   unindexTask: script('unindex-task'),
   closeOpen: script('close-open'),
   removeEmptySession: script('remove-empty-session'),
+  saveFinding: script('save-finding'),
   renameSession: script('rename-session'),
   openSums: script('open-sums'),
   addToSums: script('add-to-sums'),
