@@ -202,6 +202,36 @@ describe('keys', () => {
   });
 });
 
+describe('characters of a key that is not ASCII', () => {
+  /** Node takes a field value as one code unit per byte, and hands it over so. */
+  const inUtf8 = (text: string) => Buffer.from(text, 'utf8').toString('latin1');
+
+  test.each([
+    ['two bytes each in UTF-8', inUtf8('é'.repeat(255)), inUtf8('é'.repeat(256))],
+    ['three bytes each in UTF-8', inUtf8('潮'.repeat(255)), inUtf8('潮'.repeat(256))],
+    ['beyond the basic plane', inUtf8('🌊'.repeat(255)), inUtf8('🌊'.repeat(256))],
+    [
+      'a byte order mark and its text',
+      inUtf8(`\ufeff${'x'.repeat(254)}`),
+      inUtf8(`\ufeff${'x'.repeat(255)}`),
+    ],
+    ['one byte each in Latin-1', 'é'.repeat(255), 'é'.repeat(256)],
+    ['UTF-8 that breaks off', `${inUtf8('潮'.repeat(84))}\u00e6\u00bd`, `${inUtf8('潮'.repeat(85))}\u00e6`],
+  ])('%s: 255 are taken, 256 are not', async (_, longest, tooLong) => {
+    expect((await post(longest)).status).toBe(201);
+    const refused = await post(tooLong);
+    expect([refused.status, refused.json.code]).toEqual([400, 'invalid_idempotency_key']);
+    expect((await post(longest)).headers['x-idempotency-cached']).toBe('true');
+    expect(runs).toBe(1);
+  });
+
+  test('name different requests where the bytes differ, whatever they show', async () => {
+    await post('é');
+    expect((await post(inUtf8('é'))).headers['x-idempotency-cached']).toBeUndefined();
+    expect(runs).toBe(2);
+  });
+});
+
 describe('names that are reserved', () => {
   const reserving = async (ticket: Ticket, status = 200): Promise<KeptReply> => {
     const name = await ticket.reserve(() => `name-${runs}`);

@@ -100,7 +100,8 @@ export function ask(
         });
       });
     });
-    req.end(body);
+    // A body that is text would take the header into its own encoding: as bytes, both go out as they are.
+    req.end(typeof body === 'string' ? Buffer.from(body) : body);
   });
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Owner } from '@plangate/contracts';
+import { codePoints, type Owner } from '@plangate/contracts';
 import { type BodyOptions, readBody } from '../body.ts';
 import { HttpError } from '../errors.ts';
 
@@ -33,13 +33,27 @@ export async function keyedRequest(
 ): Promise<KeyedRequest | null> {
   const key = req.headers['idempotency-key'];
   if (key === undefined) return null;
-  if (typeof key !== 'string' || key === '' || key.length > MOST_CHARACTERS) {
+  if (typeof key !== 'string' || key === '' || charactersOf(key) > MOST_CHARACTERS) {
     throw new HttpError(400, 'invalid_idempotency_key', 'Idempotency-Key must have 1 to 255 characters');
   }
   return {
     hash: sha256(JSON.stringify([owner.tenant, owner.user, route, id, key])),
     bodySha256: sha256(await readBody(req, options)),
   };
+}
+
+/**
+ * How many characters a field value has. Node hands it over as one code unit per byte, and a byte beyond ASCII says
+ * nothing of its encoding (RFC 9110 §5.5): code points where the bytes are UTF-8, else one per byte, as in Latin-1.
+ */
+function charactersOf(value: string): number {
+  try {
+    return codePoints(
+      new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(value, 'latin1')),
+    );
+  } catch {
+    return value.length;
+  }
 }
 
 function sha256(data: string | Buffer): string {
