@@ -86,7 +86,7 @@ describe('P02 a gateway that is stopped during the model call of a feedback, unt
       );
       pause(stopped);
       const began = performance.now();
-      await until(async () => (await seen(id)) === 0);
+      await until(async () => (await seen(id)) === 0, 60_000);
       const expired = performance.now() - began;
 
       const second = await other.feedback(id, 'From the other one', '"1"');

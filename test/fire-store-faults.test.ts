@@ -99,11 +99,11 @@ describe('a Redis that is full', () => {
       await stored.redis.config('SET', 'maxmemory', '1');
       try {
         for (const [name, write] of Object.entries(WRITES)) {
-          const answer = await timed(write(id));
+          const answer = await timed(() => write(id));
           expectAway(answer, STORE_AWAY);
           expect([name, await stored.dump(id)]).toEqual([name, before]);
         }
-        expectAway(await timed(product.post('/api/v1/tasks', { query: 'No room' })), STORE_AWAY);
+        expectAway(await timed(() => product.post('/api/v1/tasks', { query: 'No room' })), STORE_AWAY);
         expect([(await review(id)).status, (await task(id)).status]).toEqual([200, 200]);
         const reader = readStream(product.stack.gatewayUrl, id);
         await reader.has('RESEARCH_PLAN_READY');
@@ -142,10 +142,10 @@ describe('a Redis that became a read-only replica', () => {
       await stored.redis.replicaof('127.0.0.1', 1);
       try {
         for (const [name, write] of Object.entries(WRITES)) {
-          expectAway(await timed(write(id)), STORE_AWAY);
+          expectAway(await timed(() => write(id)), STORE_AWAY);
           expect([name, await stored.dump(id)]).toEqual([name, before]);
         }
-        expectAway(await timed(product.post('/api/v1/tasks', { query: 'Read only' })), STORE_AWAY);
+        expectAway(await timed(() => product.post('/api/v1/tasks', { query: 'Read only' })), STORE_AWAY);
         expect([(await review(id)).status, (await task(id)).status]).toEqual([200, 200]);
       } finally {
         await stored.redis.replicaof('NO', 'ONE');
@@ -163,7 +163,7 @@ describe('a Redis that became a read-only replica', () => {
       await stored.redis.replicaof('127.0.0.1', 1);
       try {
         for (const ask of [review, task, stream, ...Object.values(WRITES)]) {
-          expectAway(await timed(ask(id)), STORE_AWAY);
+          expectAway(await timed(() => ask(id)), STORE_AWAY);
         }
         await expectAlive();
       } finally {

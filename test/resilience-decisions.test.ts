@@ -1,12 +1,18 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startTemporal, type TemporalServer } from '@plangate/devstack';
+import { startApp, startTemporal, type TemporalServer } from '@plangate/devstack';
 import { Connection, Client as EngineClient } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { taskPath } from './support/client.ts';
+import { connectClient, taskPath } from './support/client.ts';
 import { type Product, startProduct } from './support/product.ts';
-import { expectResearchedOnce, expectToldOnce, followStream, timed } from './support/resilience.ts';
+import {
+  expectInTime,
+  expectResearchedOnce,
+  expectToldOnce,
+  followStream,
+  timed,
+} from './support/resilience.ts';
 import { until } from './support/until.ts';
 
 const STARTED = { status: 'approved', message: 'Research started' };
@@ -57,16 +63,16 @@ describe('while Temporal is away', () => {
       const tag = `"${(await product.review(approved)).version}"`;
       await temporal.kill();
 
-      const first = await timed(product.approve(approved, tag));
+      const first = await timed(() => product.approve(approved, tag));
       expect([first.answer.status, first.answer.json]).toEqual([200, RECORDED]);
       expect(first.answer.headers.get('etag')).toBe('"2"');
-      const again = await timed(product.approve(approved, tag));
+      const again = await timed(() => product.approve(approved, tag));
       expect([again.answer.status, again.answer.json]).toEqual([200, RECORDED]);
-      const reject = await timed(product.act(rejected, { action: 'reject', reason: 'too broad' }));
+      const reject = await timed(() => product.act(rejected, { action: 'reject', reason: 'too broad' }));
       expect([reject.answer.status, reject.answer.json.status]).toEqual([200, 'rejected']);
-      const cancel = await timed(product.control(cancelled, 'cancel', 'not needed'));
+      const cancel = await timed(() => product.control(cancelled, 'cancel', 'not needed'));
       expect(cancel.answer.status).toBe(202);
-      for (const { ms } of [first, again, reject, cancel]) expect(ms).toBeLessThan(2_500);
+      for (const answer of [first, again, reject, cancel]) expectInTime(answer);
       // What is recorded is what everybody sees; nothing runs before the workflow has it.
       expect((await product.review(approved)).status).toBe('approved');
       expect((await product.approve(cancelled)).json.error).toBe('Review is closed: cancelled');
@@ -101,12 +107,22 @@ describe('while Temporal is away', () => {
       await product.stack.apps.gateway.kill();
       await temporal.restart();
 
-      await product.stack.apps.gateway.restart();
-      const back = performance.now();
-      // Sooner than the second walk of its sweep.
-      await until(async () => (await product.types(id)).includes('RESEARCH_PLAN_APPROVED'), 5_500);
-      report({ 'delivered by a new gateway': performance.now() - back });
-      await expectResearchedOnce(product, id);
+      // Its sweep walks once, at the start, and then not for an hour.
+      const settings = await readFile(product.stack.env['PLANGATE_CONFIG'] ?? '', 'utf8');
+      const settingsFile = join(folder, 'rare-sweep.yaml');
+      await writeFile(settingsFile, settings.replace('sweep:', 'sweep:\n  interval_seconds: 3600'));
+      const { GATEWAY_PORT: _, ...env } = product.stack.env;
+      const next = await startApp('gateway', { env: { ...env, PLANGATE_CONFIG: settingsFile } });
+      try {
+        const client = connectClient(next.url ?? '');
+        const back = performance.now();
+        await client.published(id, 'RESEARCH_PLAN_APPROVED');
+        report({ 'delivered by a new gateway': performance.now() - back });
+        await expectResearchedOnce(client, id);
+      } finally {
+        await next.stop();
+        await product.stack.apps.gateway.restart();
+      }
     },
   );
 
@@ -117,9 +133,10 @@ describe('while Temporal is away', () => {
       const id = await openReview('Temporal hangs at the approval');
       process.kill(temporal.pid, 'SIGSTOP');
       try {
-        const { answer, ms } = await timed(product.approve(id));
+        const timely = await timed(() => product.approve(id));
+        const { answer, ms } = timely;
         expect([answer.status, answer.json]).toEqual([200, RECORDED]);
-        expect(ms).toBeLessThan(2_500);
+        expectInTime(timely);
         report({ 'approve while Temporal hangs': ms });
       } finally {
         process.kill(temporal.pid, 'SIGCONT');
@@ -165,7 +182,7 @@ describe('a signal that is lost', () => {
 describe('a deadline that passes while the orchestrator is away', () => {
   test('loses against an approval recorded before it, and else times the review out', TIMEOUT, async () => {
     const [approved, forgotten] = (await Promise.all(
-      ['Approved in time', 'Forgotten'].map((query) => openReview(query, { review_timeout: 6 })),
+      ['Approved in time', 'Forgotten'].map((query) => openReview(query, { review_timeout: 15 })),
     )) as [string, string];
     await product.stack.apps.orchestrator.kill();
     expect((await product.approve(approved)).status).toBe(200);

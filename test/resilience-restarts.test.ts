@@ -64,7 +64,7 @@ describe('a gateway that was killed and started again', () => {
         'A feedback request is in progress. Please wait and try again.',
       ]);
     }
-    await until(async () => (await product.approve(id)).status === 200, 20_000);
+    await until(async () => (await product.approve(id)).status === 200, 40_000);
     await expectResearchedOnce(product, id);
   });
 });

@@ -33,7 +33,7 @@ export interface Client {
   /** `cancel`, `pause` or `resume`. */
   control(id: string, action: string, reason?: string): Promise<Answer>;
   task(id: string): Promise<TaskBody>;
-  /** The task once it has its end. */
+  /** The task once it has its end; a test that waits for less says so itself. */
   ended(id: string): Promise<TaskBody>;
   /** All events so far, as stored. */
   events(id: string): Promise<WorkflowEvent[]>;
@@ -93,7 +93,7 @@ export function connectClient(url: string): Client {
     control: (id, action, reason) => post(taskPath(id, `/${action}`), reason === undefined ? {} : { reason }),
     task,
     async ended(id) {
-      await until(async () => OVER.includes((await task(id)).status));
+      await until(async () => OVER.includes((await task(id)).status), 60_000);
       return task(id);
     },
     events,

