@@ -55,12 +55,16 @@ export class Events {
     const query = { workflow_id: workflowId, types: types?.join(',') };
     const open = async (after: string | null) => {
       const headers: Record<string, string> = after === null ? {} : { 'Last-Event-ID': after };
+      const ends = performance.now() + this.#transport.timeoutSeconds * 1_000;
       for (let attempt = 0; ; attempt++) {
         try {
-          return await this.#transport.open({ method: 'GET', path, query, headers }, signal, silenceMs);
+          const longestMs = Math.min(silenceMs, Math.max(1, ends - performance.now()));
+          return await this.#transport.open({ method: 'GET', path, query, headers }, signal, longestMs);
         } catch (error) {
           if (patience.reached || attempt >= this.#maxRetries || !isPassing(error)) throw error;
-          await pause(retryDelayMs(error, attempt, Math.random()), signal);
+          const delayMs = retryDelayMs(error, attempt, Math.random());
+          if (performance.now() + delayMs > ends) throw error;
+          await pause(delayMs, signal);
         }
       }
     };

@@ -28,7 +28,7 @@ export type DecideOptions = ChangeOptions & { version?: number; unconditional?: 
 
 /** Longest wait of the gateway for a first plan, in seconds (`contract/plan-review.md` §2.1). */
 const LONGEST_WAIT_SECONDS = 25;
-/** How much longer than that an answer may take, in seconds. */
+/** How much longer than that an answer may take, in seconds; less where the client waits less for its answers. */
 const ANSWER_SECONDS = 15;
 const LOOK_AGAIN_MS = 200;
 
@@ -71,7 +71,8 @@ export class Reviews {
         throw new TimeoutError(`task ${idOf(task)} has no plan after ${timeoutSeconds} s; it goes on`);
       // The first look comes back at once: from then on the gateway is known to be there.
       const wait = patience.reached ? Math.min(LONGEST_WAIT_SECONDS, Math.floor(left)) : 0;
-      const limit = { ...options, timeoutSeconds: Math.min(left, wait + ANSWER_SECONDS) };
+      const answerSeconds = wait + Math.min(ANSWER_SECONDS, this.#transport.timeoutSeconds);
+      const limit = { ...options, timeoutSeconds: Math.min(left, answerSeconds) };
       const asked = performance.now();
       try {
         return await this.get(task, { ...limit, wait });

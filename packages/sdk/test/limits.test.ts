@@ -103,6 +103,12 @@ describe('a gateway that takes the connection and says nothing', () => {
     await expect(stream.next()).rejects.toThrow(ConnectionError);
   });
 
+  test("is given up after the client's own limit, as for every other call", async () => {
+    const { events, review } = new Plangate({ baseUrl: await silent(), timeoutSeconds: 0.3 });
+    await expect(events.stream('task-1').next()).rejects.toThrow('no answer within 0.3 s');
+    await expect(review.waitUntilReady('task-1')).rejects.toThrow('no answer within 0.3 s');
+  });
+
   test('ends the wait for a plan with the limit of the wait', async () => {
     const { review } = new Plangate({ baseUrl: await silent() });
     await expect(review.waitUntilReady('task-1', { timeoutSeconds: 0.3 })).rejects.toThrow(TimeoutError);

@@ -56,6 +56,11 @@ export class Transport {
     this.#options = options;
   }
 
+  /** Longest wait for one answer in seconds, where the call does not say another. */
+  get timeoutSeconds(): number {
+    return this.#options.timeoutSeconds;
+  }
+
   /**
    * The answer to a call, its JSON read.
    * @throws {StatusError} where it is no success
@@ -87,8 +92,9 @@ export class Transport {
     } catch (error) {
       options.signal?.throwIfAborted();
       if (!limit.signal.aborted) throw error;
+      const isRead = call.method === 'GET';
       throw new TimeoutError(
-        `${describe(call)}: no answer within ${timeoutSeconds} s. It may have been done all the same: look, or send it again.`,
+        `${describe(call)}: no answer within ${timeoutSeconds} s${isRead ? '' : '. It may have been done all the same: look, or send it again.'}`,
         { cause: error },
       );
     } finally {
@@ -110,7 +116,7 @@ export class Transport {
     } catch (error) {
       signal.throwIfAborted();
       if (!limit.signal.aborted) throw error;
-      throw new ConnectionError(`${describe(call)}: no answer within ${longestMs / 1_000} s`, {
+      throw new ConnectionError(`${describe(call)}: no answer within ${Math.round(longestMs) / 1_000} s`, {
         cause: error,
       });
     } finally {
