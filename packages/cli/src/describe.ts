@@ -54,7 +54,7 @@ export function describeReview(review: Review, output: Output): string {
   const { decision } = review;
   const by = decision
     ? [
-        `${decision.action} by ${decision.by} at ${decision.at}${decision.reason ? `: ${plain(decision.reason)}` : ''}`,
+        `${decision.action} by ${plain(decision.by)} at ${decision.at}${decision.reason ? `: ${plain(decision.reason)}` : ''}`,
       ]
     : [];
   return [head.join('  '), ...by, '', planText(review)].join('\n');

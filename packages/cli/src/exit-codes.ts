@@ -1,5 +1,6 @@
 import {
   AuthenticationError,
+  BadRequestError,
   ConflictError,
   ConnectionError,
   NotFoundError,
@@ -29,7 +30,7 @@ export const EXIT_HELP = `
 Exit codes:
   0  done
   1  failed
-  2  the command was used wrongly
+  2  the command was used wrongly, or with a value that the gateway does not take
   3  there is no such task, review or key
   4  conflict: the review or task is no longer as it was seen, or is closed
   5  the task ended without a result: rejected, cancelled, timed out, failed
@@ -54,7 +55,9 @@ export class ExitError extends Error {
 /** The exit code of what went wrong. */
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof ExitError) return error.exitCode;
-  if (error instanceof UsageError || error instanceof TypeError) return EXIT.usage;
+  const isUsage =
+    error instanceof UsageError || error instanceof TypeError || error instanceof BadRequestError;
+  if (isUsage) return EXIT.usage;
   if (error instanceof NotFoundError) return EXIT.notFound;
   if (error instanceof ConflictError) return EXIT.conflict;
   if (error instanceof TaskEndedError) return EXIT.endedWithoutResult;

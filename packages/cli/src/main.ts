@@ -34,7 +34,9 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<num
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return EXIT.ok;
       // As text it is written already.
-      if (isJson) tell('', { error: error.message, code: 'usage' });
+      const isHelp = error.code === 'commander.help';
+      const message = isHelp ? 'say which command; plangate --help shows them' : error.message;
+      if (isJson) tell('', { error: message, code: 'usage' });
       return EXIT.usage;
     }
     if (stopped.signal.aborted) return stopCode;

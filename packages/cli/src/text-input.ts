@@ -1,11 +1,29 @@
-import { text } from 'node:stream/consumers';
+import { isUtf8 } from 'node:buffer';
+import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
+import { UsageError } from './exit-codes.ts';
 
-/** All of standard input as text, however late it comes. */
-export function standardInput(): Promise<string> {
-  return text(process.stdin);
+/**
+ * The text of a file, or of standard input where that is named `-`, however late it comes.
+ * @throws {UsageError} where it is no UTF-8
+ */
+export async function fileOrInput(path: string): Promise<string> {
+  return path === '-'
+    ? textOf(await buffer(process.stdin), 'standard input')
+    : textOf(await readFile(path), path);
 }
 
 /** A text from the words of the command line; `-` alone stands for standard input. */
 export async function wordsOrInput(words: string[]): Promise<string> {
-  return words.length === 1 && words[0] === '-' ? standardInput() : words.join(' ');
+  return words.length === 1 && words[0] === '-' ? fileOrInput('-') : words.join(' ');
+}
+
+/**
+ * Text from its bytes, without a byte order mark.
+ * @param where names them in the error
+ * @throws {UsageError} where they are no UTF-8: characters would be lost in silence
+ */
+function textOf(bytes: Uint8Array, where: string): string {
+  if (!isUtf8(bytes)) throw new UsageError(`${where} is not UTF-8 text`);
+  return new TextDecoder().decode(bytes);
 }

@@ -73,7 +73,14 @@ describe('a task by script', () => {
     const all = await json('review', 'diff', id, '--from', '1', '--to', '4');
     expect(all).toMatchObject({ from: 1, to: 4 });
 
-    const approved = await plangate(['review', 'approve', id, '--if-match', '5']);
+    const answered = await plangate(['review', 'feedback', id, '-', '--if-match', '5'], {
+      input: 'Only the Atlantic\n',
+    });
+    expect(answered.out).toContain('Version 6:');
+    const said = (await product.review(id)).rounds.map(({ message }) => message.trim());
+    expect(said).toContain('Only the Atlantic');
+
+    const approved = await plangate(['review', 'approve', id, '--if-match', '6']);
     expect(approved).toMatchObject({ code: 0, out: 'Research started\n' });
     const done = await plangate(['status', id, '--wait']);
     expect(done.code).toBe(0);
@@ -93,7 +100,7 @@ describe('a task by script', () => {
     expect(some.out.split('\n').every((line) => line === '' || line.startsWith('PROGRESS'))).toBe(true);
 
     const versions = await plangate(['review', 'versions', id]);
-    expect(versions.out.match(/^Version \d/gm)).toEqual(['Version 1', 'Version 2', 'Version 3', 'Version 4']);
+    expect(versions.out.match(/^Version \d/gm)).toEqual([1, 2, 3, 4, 6].map((n) => `Version ${n}`));
     const audit = await plangate(['review', 'audit', id]);
     expect(audit.out).toMatch(/^AT +BY +ACTION/);
     expect(audit.out).toContain('approve');
@@ -205,7 +212,7 @@ describe('what goes wrong says what to do', () => {
     [['submit', '--strategy', 'fast', 'q'], 2, 'Allowed choices are quick, standard, deep, academic'],
     [['submit', '--context', '[]', 'q'], 2, '--context must be a JSON object'],
     [['submit', '--review-timeout', 'soon', 'q'], 2, '--review-timeout must be a whole number'],
-    [['submit', '--context', '{"requireReview":true}', 'q'], 1, "did you mean 'context.require_review'?"],
+    [['submit', '--context', '{"requireReview":true}', 'q'], 2, "did you mean 'context.require_review'?"],
     [['status', 'task-unknown'], 3, 'plangate tasks shows yours'],
     [['review', 'get', 'task-unknown'], 3, 'Task not found'],
     [['review', 'diff', 'task-unknown'], 3, 'Review session not found or expired'],
@@ -217,7 +224,8 @@ describe('what goes wrong says what to do', () => {
     [['review', 'task-unknown'], 2, 'this is no terminal'],
     [['review', 'edit', 'task-unknown'], 2, 'this is no terminal'],
     [['tasks', '--limit', '0'], 2, '--limit must be a whole number from 1'],
-    [['tasks', '--limit', '1000'], 1, 'Invalid limit parameter'],
+    [['tasks', '--limit', '1000'], 2, 'Invalid limit parameter'],
+    [['status', 'a b'], 2, 'Invalid'],
     [['tasks', '--url', 'localhost'], 2, '--url is no address: "localhost"; one is http://'],
     [['tasks', '--api-key', 'two words'], 2, '--api-key has characters that no key has'],
     [['tasks', '--url', 'http://127.0.0.1:2'], 7, 'npm start'],
@@ -267,6 +275,28 @@ describe('what goes wrong says what to do', () => {
       silent.close();
     },
   );
+
+  test.each([
+    [['watch', 'task-1']],
+    [['review', 'get', 'task-1']],
+    [['status', 'task-1', '--wait']],
+    [['tasks']],
+  ])('%j gives such a gateway up after --timeout', async (args) => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const ended = await plangate([...args, '--timeout', '1', '--url', `http://127.0.0.1:${port}`]);
+    expect(ended).toMatchObject({ code: 7, out: '' });
+    expect(ended.err).toMatch(/^GET \S+: no answer within [\d.]+ s$/m);
+    silent.close();
+  });
+
+  test('a text that is not UTF-8 is refused, from a file and from standard input', async () => {
+    const file = join(folder, 'latin1.md');
+    writeFileSync(file, 'Gezeiten: K\u00fcsten', 'latin1');
+    const edited = await plangate(['review', 'edit', 'task-1', '--file', file, '--unconditional']);
+    expect(edited).toMatchObject({ code: 2, out: '', err: `${file} is not UTF-8 text\n` });
+  });
 
   test('a request that has to wait for a limit says how long', async () => {
     let asked = 0;
@@ -327,6 +357,8 @@ test('the example of the README runs as it stands', async () => {
 }, 60_000);
 
 test.each([
+  [[], 'say which command'],
+  [['keys'], 'say which command'],
   [['frob'], "unknown command 'frob'"],
   [['review', 'get'], "missing required argument 'id'"],
   [['review', 'approve', 'task-1'], 'say which version you saw'],

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -39,11 +42,10 @@ test('a person reads the plan, asks for a change, edits it in the editor, approv
   product.model.on(query, ({ kind, prompt }) =>
     kind === 'plan' && !prompt.includes('Round 0 of') ? ready(`${PLAN} Only for the Atlantic.`) : undefined,
   );
-  const editor = join(folder, 'editor.sh');
-  writeFileSync(editor, '#!/bin/sh\nprintf " In two pages." >> "$1"\n');
-  chmodSync(editor, 0o755);
-
-  const shown = open(['submit', '--review', '--wait', query], { EDITOR: editor });
+  const shown = open(
+    ['submit', '--review', '--wait', query],
+    editorThat('editor', 'printf " In two pages." >> "$1"'),
+  );
   await shown.shows('Plan, version 1');
   await shown.shows(PLAN);
   await shown.shows(MENU);
@@ -89,16 +91,148 @@ test('what others do is shown while the person reads, and nothing is decided on 
 
 test('a text that is refused is kept in a file, and the review stays open', async () => {
   const id = await reviewed('What causes tides? Kept text');
-  const editor = join(folder, 'too-long.sh');
-  writeFileSync(editor, '#!/bin/sh\nhead -c 70000 /dev/zero | tr "\\0" x >> "$1"\n');
-  chmodSync(editor, 0o755);
-  const shown = open(['review', 'edit', id], { EDITOR: editor });
+  const shown = open(
+    ['review', 'edit', id],
+    editorThat('too-long', 'head -c 70000 /dev/zero | tr "\\0" x >> "$1"'),
+  );
   await shown.shows('What you wrote is kept in ');
   expect(await shown.ended).not.toBe(0);
-  const [, file = ''] = /kept in (\S+text\.md)/.exec(shown.text()) ?? [];
-  expect(readFileSync(file, 'utf8')).toMatch(/x{70000}\n$/);
-  rmSync(dirname(file), { recursive: true });
+  expect(keptText(shown)).toMatch(/x{70000}\n$/);
   expect(await product.review(id)).toMatchObject({ status: 'reviewing', version: 1 });
+}, 60_000);
+
+/** An editor that runs this line of shell on the file `$1`. */
+function editorThat(name: string, line: string): Record<string, string> {
+  const editor = join(folder, `${name}.sh`);
+  writeFileSync(editor, `#!/bin/sh\n${line}\n`);
+  chmodSync(editor, 0o755);
+  return { EDITOR: editor };
+}
+
+/** The text of the file that the terminal names, which is removed. */
+function keptText(shown: Terminal): string {
+  const [, file = ''] = /kept in (\S+text\.md)/.exec(shown.text()) ?? [];
+  const kept = readFileSync(file, 'utf8');
+  rmSync(dirname(file), { recursive: true });
+  return kept;
+}
+
+test('characters that a terminal hides reach the editor as they are, and come back so', async () => {
+  const id = await reviewed('What causes tides? Hidden characters');
+  const plan = 'Tides \u202eof\u202c the\u200b sea.\n';
+  await product.act(id, { action: 'edit', plan });
+  const editor = editorThat('append', 'printf "More." >> "$1"');
+
+  const alone = open(['review', 'edit', id], editor);
+  await alone.shows('characters that are not seen');
+  expect(await alone.ended).toBe(0);
+  expect((await product.review(id)).current_plan).toBe(`${plan}\nMore.`);
+
+  const shown = open(['review', id], editor);
+  await shown.shows('Tides \\u{202e}of');
+  await shown.shows(MENU);
+  shown.type(choose(2));
+  await shown.shows('characters that are not seen');
+  await shown.shows('Plan, version 4');
+  expect((await product.review(id)).current_plan).toBe(`${plan}\nMore.\nMore.`);
+  await product.control(id, 'cancel');
+  await shown.ended;
+
+  const left = open(['review', 'edit', await reviewed('What causes tides? Left as it is')], {
+    EDITOR: 'true',
+  });
+  await left.shows('The text is as it was, or empty: nothing was sent.');
+  expect(await left.ended).toBe(1);
+}, 60_000);
+
+test('what is typed while somebody else acts is not lost: it is offered again, or kept where all is over', async () => {
+  const id = await reviewed('What causes tides? CLI typing');
+  const shown = open(['review', id]);
+  await shown.shows(MENU);
+  shown.type(choose(1));
+  await shown.shows('What shall be different?');
+  shown.type('Only the Atl');
+  await shown.shows('Only the Atl');
+  await product.act(id, { action: 'edit', plan: 'Somebody else wrote this plan.' });
+  shown.type(`antic${ENTER}`);
+  await shown.shows('The review has changed meanwhile.');
+  await shown.shows('What you wrote is offered again.');
+  await shown.shows('Somebody else wrote this plan.');
+  await shown.shows(MENU);
+  shown.type(choose(1));
+  await shown.shows('Only the Atlantic');
+  shown.type(ENTER);
+  await shown.shows('The planner is at work');
+  await shown.shows('Plan, version 3');
+  const messages = (await product.review(id)).rounds.map(({ message }) => message);
+  expect(messages).toContain('Only the Atlantic');
+
+  await shown.shows(MENU);
+  shown.type(choose(4));
+  await shown.shows('Why?');
+  shown.type('Wrong topic');
+  await shown.shows('Wrong topic');
+  await product.act(id, { action: 'reject', reason: 'Not needed' });
+  shown.type(ENTER);
+  await shown.shows('What you wrote is kept in ');
+  await shown.shows('Not needed');
+  expect(await shown.ended).toBe(5);
+  expect(keptText(shown)).toBe('Wrong topic\n');
+}, 60_000);
+
+test('what an editor has written before it failed is kept, and the review goes on', async () => {
+  const id = await reviewed('What causes tides? CLI failing editor');
+  const shown = open(['review', id], editorThat('failing', 'printf "half" > "$1"; exit 3'));
+  await shown.shows(MENU);
+  shown.type(choose(2));
+  await shown.shows('What you wrote is kept in ');
+  await shown.shows('failed (exit code 3)');
+  await shown.shows(MENU);
+  shown.type(CTRL_C);
+  expect(await shown.ended).toBe(130);
+  expect(shown.text()).not.toContain('Whether it was taken');
+  expect(keptText(shown)).toBe('half');
+
+  const latin1 = open(['review', 'edit', id], editorThat('latin1', 'printf "K\\374sten" > "$1"'));
+  await latin1.shows('what it wrote is not UTF-8 text');
+  expect(await latin1.ended).toBe(1);
+  keptText(latin1);
+  expect(await product.review(id)).toMatchObject({ status: 'reviewing', version: 1 });
+  await product.control(id, 'cancel');
+}, 60_000);
+
+test('an edit whose answer is lost is not said to have changed nothing, and its text is kept', async () => {
+  const id = await reviewed('What causes tides? CLI lost answer');
+  const losing = createServer(async (req, res) => {
+    if (req.method === 'POST') return res.destroy();
+    const answer = await fetch(`${product.stack.gatewayUrl}${req.url}`);
+    res.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(await answer.text());
+  }).listen(0, '127.0.0.1');
+  await once(losing, 'listening');
+  const { port } = losing.address() as AddressInfo;
+  const env = { ...editorThat('mine', 'printf "Mine" > "$1"'), PLANGATE_URL: `http://127.0.0.1:${port}` };
+  const shown = open(['review', 'edit', id], env);
+  await shown.shows('Whether it was taken is not known');
+  expect(await shown.ended).toBe(7);
+  expect(keptText(shown)).toBe('Mine\n');
+  losing.close();
+  losing.closeAllConnections();
+  await product.control(id, 'cancel');
+}, 60_000);
+
+test('SIGTERM ends the command also while it asks', async () => {
+  const id = await reviewed('What causes tides? CLI SIGTERM');
+  for (const steps of [[], ['What shall be different?']]) {
+    const shown = open(['review', id]);
+    await shown.shows(MENU);
+    for (const question of steps) {
+      shown.type(choose(1));
+      await shown.shows(question);
+    }
+    process.kill(shown.pid, 'SIGTERM');
+    expect(await shown.ended).toBe(143);
+  }
+  await product.control(id, 'cancel');
 }, 60_000);
 
 test('a terminal that does not know its size is taken for one of 80 columns', async () => {

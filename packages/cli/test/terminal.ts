@@ -21,6 +21,7 @@ export interface Terminal {
   /** Waits until something is shown after what was waited for before. */
   shows(text: string): Promise<void>;
   type(keys: string): void;
+  pid: number;
   /** Resolves with the exit code. */
   ended: Promise<number>;
   stop(): void;
@@ -62,6 +63,7 @@ export function startTerminal(args: string[], env: Record<string, string>, size 
       });
     },
     type: (keys) => pty.write(keys),
+    pid: pty.pid,
     ended,
     stop: () => {
       if (!isOver) pty.kill();

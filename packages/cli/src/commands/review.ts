@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import type { Review, ReviewState } from '@plangate/sdk';
 import { Command, type CommanderError } from 'commander';
 import { type Context, contextOf, type Surroundings, wholeNumber } from '../context.ts';
-import { describeReview, planText } from '../describe.ts';
+import { describeReview } from '../describe.ts';
 import { diffText } from '../diff-text.ts';
 import { EXIT, ExitError, UsageError } from '../exit-codes.ts';
 import { editText } from '../interactive/editor.ts';
@@ -10,7 +9,7 @@ import { sendOrKeep } from '../interactive/kept-text.ts';
 import { reviewInteractively } from '../interactive/review-session.ts';
 import { noteIfSlow } from '../note-if-slow.ts';
 import { plain, table } from '../output.ts';
-import { standardInput, wordsOrInput } from '../standard-input.ts';
+import { fileOrInput, wordsOrInput } from '../text-input.ts';
 
 interface ConditionOptions {
   ifMatch?: string;
@@ -150,14 +149,14 @@ async function edit(
 ): Promise<void> {
   const { plangate, output, signal, isInteractive } = context;
   if (options.file !== undefined) {
-    const text = options.file === '-' ? await standardInput() : await readFile(options.file, 'utf8');
+    const text = await fileOrInput(options.file);
     show(context, await plangate.review.edit(id, text, { ...conditionOf(options), signal }));
     return;
   }
   if (!isInteractive)
     throw new UsageError('this is no terminal: say --file <path>, or --file - for standard input');
   const read: Review = await plangate.review.get(id, { signal });
-  const text = await editText(planText(read), context.environment);
+  const text = await editText(read.current_plan, { environment: context.environment, tell: output.note });
   if (text === null) throw new ExitError(EXIT.failure, 'The text is as it was, or empty: nothing was sent.');
   // Bound to what stood in the editor.
   const state: ReviewState = read;
@@ -172,7 +171,7 @@ async function versions({ plangate, output, signal }: Context, id: string): Prom
       .map(({ version, author, by, created_at, sha256, text }) =>
         [
           output.style('bold', `Version ${version}`),
-          output.style('dim', `${by ?? author}, ${created_at}, sha256 ${sha256.slice(0, 12)}`),
+          output.style('dim', `${plain(by ?? author)}, ${created_at}, sha256 ${sha256.slice(0, 12)}`),
           plain(text).trimEnd(),
           '',
         ].join('\n'),

@@ -6,7 +6,7 @@ import { EXIT, ExitError, UsageError } from '../exit-codes.ts';
 import { reviewInteractively } from '../interactive/review-session.ts';
 import { noteIfSlow } from '../note-if-slow.ts';
 import { firstLine, plain, table } from '../output.ts';
-import { wordsOrInput } from '../standard-input.ts';
+import { wordsOrInput } from '../text-input.ts';
 import { follow } from './watch.ts';
 
 interface SubmitOptions {

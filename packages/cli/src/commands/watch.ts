@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { type Context, contextOf, type Surroundings } from '../context.ts';
 import { describeEnd, describeEvent, hasSucceeded } from '../describe.ts';
 import { EXIT, ExitError } from '../exit-codes.ts';
+import { noteIfSlow } from '../note-if-slow.ts';
 
 /** `watch`: the events of a task, live. */
 export function addWatchCommand(program: Command, surroundings: Surroundings): void {
@@ -23,14 +24,16 @@ export function addWatchCommand(program: Command, surroundings: Surroundings): v
 
 /** Says every event of a task, as a line or as JSON, and returns the task once it has its end. */
 export async function follow(
-  { plangate, output, signal }: Context,
+  context: Context,
   id: string,
   say: (line: string) => void,
   { types, after }: { types?: string; after?: string } = {},
 ): Promise<TaskBody> {
-  const options = { signal, types: types?.split(','), last_event_id: after };
-  for await (const event of plangate.events.stream(id, options)) {
-    say(output.isJson ? JSON.stringify(event) : describeEvent(event, output));
+  const { plangate, output, signal } = context;
+  const events = plangate.events.stream(id, { signal, types: types?.split(','), last_event_id: after });
+  let next = await noteIfSlow(context, `events of ${id}`, events.next());
+  for (; !next.done; next = await events.next()) {
+    say(output.isJson ? JSON.stringify(next.value) : describeEvent(next.value, output));
   }
   return plangate.tasks.wait(id, { signal, by: 'polling', intervalSeconds: 0.2 });
 }
