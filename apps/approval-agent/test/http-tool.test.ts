@@ -145,6 +145,8 @@ describe('a tool reaches no private address unless the settings allow its host',
     '[fe80::1]',
     '[fd00::1]',
     '[64:ff9b::7f00:1]',
+    '[::7f00:1]',
+    '168.63.129.16',
     '224.0.0.1',
     '255.255.255.255',
   ])('%s', async (host) => {

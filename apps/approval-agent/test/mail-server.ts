@@ -6,16 +6,20 @@ export interface MailServer {
   port: number;
   /** Messages that it has taken, in their order. */
   received: { sender: string; recipients: string[]; message: Buffer }[];
+  /** Users who have sent a password. */
+  logins: string[];
   stop(): Promise<void>;
 }
 
 /** A mail server on loopback; it refuses `refused@…` and messages with the subject `refused`. */
 export async function startMailServer(account: { user: string; password: string }): Promise<MailServer> {
   const received: MailServer['received'] = [];
+  const logins: string[] = [];
   const server = new SMTPServer({
     hideSTARTTLS: true,
     allowInsecureAuth: true,
     onAuth({ username, password }, _session, done) {
+      logins.push(username ?? '');
       if (username === account.user && password === account.password) done(null, { user: username });
       else done(new Error('wrong password'));
     },
@@ -43,6 +47,7 @@ export async function startMailServer(account: { user: string; password: string 
   return {
     port: (listening.address() as AddressInfo).port,
     received,
+    logins,
     stop: () => new Promise<void>((resolve) => server.close(() => resolve())),
   };
 }

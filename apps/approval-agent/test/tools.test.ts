@@ -156,6 +156,15 @@ describe('send_email with a mail server', () => {
     expect(server.received).toHaveLength(before);
   });
 
+  test('a password goes to no other machine in plain text', async () => {
+    // An address of this machine that is no loopback one.
+    const smtp = { host: '0.0.0.0', port: server.port, user: 'plangate', password_env: 'SMTP_PASSWORD' };
+    const { send_email } = toolsOf({ email: { smtp } }, { SMTP_PASSWORD: 'secret' });
+    const before = server.logins.length;
+    await expect(send_email!.run(MAIL, call())).rejects.toThrow();
+    expect(server.logins).toHaveLength(before);
+  });
+
   test('a server that is away is a fault', async () => {
     const { send_email } = toolsOf({ email: { smtp: { host: '127.0.0.1', port: 1 } } });
     await expect(send_email!.run(MAIL, call())).rejects.toThrow();

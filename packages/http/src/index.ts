@@ -43,6 +43,7 @@ export {
   type Ticket,
 } from './idempotency/index.ts';
 export { loggedPath, logRequests, noteWorkflow } from './log-requests.ts';
+export { isLoopback } from './loopback.ts';
 export { compose, type Middleware, requestTarget } from './middleware.ts';
 export { openApi } from './openapi.ts';
 export { type RateLimiter, type RateLimitOptions, type RateLimits, rateLimiter } from './rate-limit.ts';

@@ -46,6 +46,11 @@ export function failedText(tool: string): string {
   return `Error: ${tool} failed.`;
 }
 
+/** Result of a call whose tool ran and returned what has no JSON, such as an object that holds itself. */
+export function unreadableResultText(tool: string): string {
+  return `${tool} was executed, but its result cannot be shown.`;
+}
+
 /** Result of a call that was running when its process died. */
 export function interruptedText(tool: string): string {
   return `Error: ${tool} was interrupted; it is unknown whether it ran.`;

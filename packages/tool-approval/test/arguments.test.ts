@@ -147,6 +147,20 @@ describe('the executor', () => {
     expect(await box(() => returned).execute(order, 'thread')).toEqual({ content, status: 'success' });
   });
 
+  test('what a tool returns without a JSON text has been executed all the same, and is not called failed', async () => {
+    const circle: Record<string, unknown> = {};
+    circle['self'] = circle;
+    for (const returned of [circle, { n: 1n }]) {
+      const told: unknown[] = [];
+      const result = await box(() => returned).execute(order, 'thread', (error) => told.push(error));
+      expect(result).toEqual({
+        content: 't was executed, but its result cannot be shown.',
+        status: 'success',
+      });
+      expect(told).toEqual([expect.any(TypeError)]);
+    }
+  });
+
   test.each([null, 'reject'] as const)(
     'P36 refuses a gated call whose decision is %s, without running it',
     async (decision) => {

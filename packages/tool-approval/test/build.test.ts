@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { AgentSettingsError, buildHumanInTheLoopAgent, MemoryCheckpointer } from '../src/agent/index.ts';
 import { demoTools, rig } from './rig.ts';
 
@@ -30,6 +31,34 @@ describe('building an agent', () => {
     ['a hold that is no number', { holdMs: Number.NaN }],
   ])('P68 %s is refused', (_, changes) => {
     expect(build(changes)).toThrow(AgentSettingsError);
+  });
+
+  const tool = { name: 'look', description: 'Looks.', parameters: { type: 'object' }, execute: () => 'seen' };
+
+  test.each([
+    ['no model', { model: undefined }, 'needs a model'],
+    ['no tools', { tools: undefined }, 'tools is a list'],
+    ['a tool without a name', { tools: [tool, { ...tool, name: '' }] }, 'tool 2 has no name'],
+    ['a tool that is nothing', { tools: [undefined] }, 'tool 1 has no name'],
+    [
+      'a tool without a description',
+      { tools: [{ ...tool, description: undefined }] },
+      "tool 'look' has no descr",
+    ],
+    [
+      'a tool without parameters',
+      { tools: [{ ...tool, parameters: undefined }] },
+      "tool 'look' has no param",
+    ],
+    ['a tool that does nothing', { tools: [{ ...tool, execute: undefined }] }, "tool 'look' has no function"],
+    [
+      'a schema that says nothing as JSON Schema',
+      { tools: [{ ...tool, parameters: z.object({ at: z.date() }) }] },
+      "the parameters of tool 'look' cannot be used: Date",
+    ],
+  ])('%s is refused when the agent is built, not by the first call', (_, changes, message) => {
+    expect(build({ toolsRequiringApproval: [], ...changes })).toThrow(AgentSettingsError);
+    expect(build({ toolsRequiringApproval: [], ...changes })).toThrow(message);
   });
 
   test('H16 an id of a thread with half a character is refused: it would be kept as another one', async () => {

@@ -129,7 +129,7 @@ describe('Redis', () => {
     expect(kept.keyOf('a}b{c')).not.toMatch(/\{.*[{}].*\}/);
   });
 
-  test('without ttlSeconds a thread stays, with it each step starts it anew', async () => {
+  test('without ttlSeconds a thread stays, with it each step starts it anew, and none ends within a turn', async () => {
     await new RedisCheckpointer(redis).save('stays', first);
     expect(await redis.pttl(new RedisCheckpointer(redis).keyOf('stays'))).toBe(-1);
     const kept = new RedisCheckpointer(redis, { ttlSeconds: 100 });
@@ -137,6 +137,8 @@ describe('Redis', () => {
     await redis.pexpire(kept.keyOf('goes'), 5_000);
     await kept.save('goes', { ...first, expected: 'r1', revision: 'r2' });
     expect(await redis.pttl(kept.keyOf('goes'))).toBeGreaterThan(50_000);
+    await kept.save('works', { ...first, holdMs: 60_000 });
+    expect(await redis.pttl(kept.keyOf('works'))).toBeGreaterThan(150_000);
     expect(() => new RedisCheckpointer(redis, { ttlSeconds: -1 })).toThrow(RangeError);
   });
 

@@ -78,8 +78,14 @@ const publicLookup: LookupFunction = (hostname, options, done) => {
 function isPublic(text: string): boolean {
   if (!ipaddr.isValid(text)) return false;
   const address = ipaddr.process(text);
-  return address.range() === 'unicast';
+  return (
+    address.range() === 'unicast' &&
+    !OF_CLOUDS.some((range) => address.kind() === range[0].kind() && address.match(range))
+  );
 }
+
+/** Unicast ranges that lead into a private network: IPv4-compatible IPv6 (RFC 4291 §2.5.5.1), Azure's host. */
+const OF_CLOUDS = ['::/96', '168.63.129.16/32'].map((range) => ipaddr.parseCIDR(range));
 
 function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');

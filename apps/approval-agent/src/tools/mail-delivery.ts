@@ -1,5 +1,6 @@
 import { link, mkdir, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isLoopback } from '@plangate/http';
 import type { EmailSettings } from '@plangate/service';
 import { createTransport } from 'nodemailer';
 import addressParser from 'nodemailer/lib/addressparser';
@@ -48,6 +49,8 @@ export function smtp(settings: NonNullable<EmailSettings['smtp']>, password: str
     host,
     port,
     secure,
+    // A password goes over the network encrypted, or not at all.
+    requireTLS: user !== undefined && !isLoopback(host),
     ...(user === undefined ? {} : { auth: { user, pass: password ?? '' } }),
     connectionTimeout: SILENCE_LIMIT_MS,
     greetingTimeout: SILENCE_LIMIT_MS,

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { HttpError } from '../errors.ts';
+import { isLoopback } from '../loopback.ts';
 import type { Middleware } from '../middleware.ts';
 import { originOf } from '../origin.ts';
 import type { Authenticator } from './authenticate.ts';
@@ -61,15 +62,6 @@ function isLoopbackOrigin(origin: string): boolean {
 function hostName(host: string): string | undefined {
   if (!HOST.test(host) || !URL.canParse(`http://${host}`)) return undefined;
   return new URL(`http://${host}`).hostname.replace(/\.$/, '');
-}
-
-function isLoopback(name: string): boolean {
-  return (
-    name === 'localhost' ||
-    name.endsWith('.localhost') ||
-    name === '[::1]' ||
-    /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(name)
-  );
 }
 
 function uuidHeader(req: IncomingMessage, name: string, otherwise: string, code: string): string {

@@ -26,7 +26,7 @@ export interface AgentOptions {
 
 export interface InvokeConfig {
   configurable: { thread_id: string };
-  /** Most steps of this call: model 1, review 2, tools 3, model 4, … */
+  /** Most steps of this call: model 1, review 2, tools 3, model 4, … A turn that null goes on with keeps its own. */
   recursionLimit?: number;
   /** Told of each node that has run. What it throws is ignored. */
   onStep?: (update: StepUpdate) => void;
@@ -79,7 +79,8 @@ const DEFAULT_HOLD_MS = 30_000;
 /**
  * Builds an agent (contract/tool-approval.md §3).
  * @throws {AgentSettingsError} for an unknown option, a missing checkpointer, two tools of one name, or a name in
- *   `toolsRequiringApproval` that is no tool: a gate that was misspelt would be an open one; a `holdMs` that is none
+ *   `toolsRequiringApproval` that is no tool: a gate that was misspelt would be an open one; a model or tool that is
+ *   not whole; a `holdMs` that is none
  */
 export function buildHumanInTheLoopAgent(options: AgentOptions): HumanInTheLoopAgent {
   const unknown = Object.keys(options).find((option) => !KNOWN_OPTIONS.has(option));
@@ -87,6 +88,8 @@ export function buildHumanInTheLoopAgent(options: AgentOptions): HumanInTheLoopA
   const { model, tools, toolsRequiringApproval, checkpointer, systemPrompt } = options;
   if (!checkpointer)
     throw new AgentSettingsError('an agent needs a checkpointer: a review outlives the call');
+  if (typeof model !== 'function') throw new AgentSettingsError('an agent needs a model: a function');
+  if (!Array.isArray(tools)) throw new AgentSettingsError('tools is a list of tools');
   if (!Array.isArray(toolsRequiringApproval)) {
     throw new AgentSettingsError('toolsRequiringApproval is a list of names');
   }

@@ -10,7 +10,7 @@ const save = defineScript('tool_approval_save', readFileSync(new URL('./save.lua
 const PAUSES_MS = [100, 400];
 
 export interface RedisCheckpointerOptions {
-  /** Seconds after its last step at which a thread is forgotten, a pending review with it; default: never. */
+  /** Seconds after its last turn at which a thread is forgotten, a pending review with it; default: never. */
   ttlSeconds?: number;
   /** What the keys begin with. */
   prefix?: string;

@@ -21,6 +21,7 @@ if tonumber(ARGV[4]) > 0 then
 end
 redis.call('HSET', KEYS[1], 'revision', ARGV[2], 'state', ARGV[3], 'held_until', string.format('%.0f', held_until))
 if tonumber(ARGV[5]) > 0 then
-  redis.call('PEXPIRE', KEYS[1], ARGV[5])
+  -- A turn that runs is not forgotten, however short the lifetime is.
+  redis.call('PEXPIRE', KEYS[1], ARGV[5] + ARGV[4])
 end
 return 1

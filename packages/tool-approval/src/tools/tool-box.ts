@@ -4,7 +4,7 @@ import type { CallOrder } from '../next-step.ts';
 import { refusalOf } from '../permit.ts';
 import { pythonList } from '../python-text.ts';
 import type { CallResult } from '../run-call.ts';
-import { failedText, invalidArgumentsText, unknownToolText } from '../texts.ts';
+import { failedText, invalidArgumentsText, unknownToolText, unreadableResultText } from '../texts.ts';
 import { type ArgumentCheck, argumentCheck, jsonSchemaOf } from './check-arguments.ts';
 import type { Tool } from './tool.ts';
 
@@ -14,24 +14,28 @@ export interface ToolBoxOptions {
   toolsRequiringApproval: Iterable<string>;
 }
 
+interface BuiltTool {
+  tool: Tool;
+  check: ArgumentCheck;
+  schema: ToolSchema;
+}
+
 /** The tools of an agent, and the one place where they are run. */
 export class ToolBox {
   /** What the model is told of them. */
   readonly schemas: readonly ToolSchema[];
-  readonly #tools: ReadonlyMap<string, { tool: Tool; check: ArgumentCheck }>;
+  readonly #tools: ReadonlyMap<string, BuiltTool>;
   readonly #gated: ReadonlySet<string>;
 
-  /** @throws {AgentSettingsError} where a name is doubled or, among the gated ones, unknown */
+  /** @throws {AgentSettingsError} where a tool is not whole, a name doubled or, among the gated ones, unknown */
   constructor({ tools, toolsRequiringApproval }: ToolBoxOptions) {
+    tools.forEach(requireWhole);
     requireDistinct(tools);
-    this.#tools = new Map(tools.map((tool) => [tool.name, { tool, check: argumentCheck(tool) }]));
+    const built = tools.map((tool) => naming(tool, () => build(tool)));
+    this.#tools = new Map(built.map((one) => [one.tool.name, one]));
     this.#gated = new Set(toolsRequiringApproval);
     requireKnown(this.#gated, this.#tools);
-    this.schemas = tools.map(({ name, description, parameters }) => ({
-      name,
-      description,
-      parameters: { ...jsonSchemaOf(parameters), type: 'object' },
-    }));
+    this.schemas = built.map(({ schema }) => schema);
   }
 
   /** True for a tool whose calls wait for a person. */
@@ -50,18 +54,23 @@ export class ToolBox {
     if (!known) return refused(unknownToolText(call.name, [...this.#tools.keys()]));
     const refusal = refusalOf(order, this.isGated(call.name));
     if (refusal !== null) return refused(refusal);
+    let returned: unknown;
     try {
       const faults = await known.check(call.args);
       if (faults.length > 0) return refused(invalidArgumentsText(call.name, faults));
       // A copy: the tool may change its arguments, the thread's record of them stays.
-      const returned: unknown = await known.tool.execute(structuredClone(call.args) as never, {
-        threadId,
-        callId: call.id,
-      });
-      return { content: textOf(returned), status: 'success' };
+      const args = structuredClone(call.args) as never;
+      returned = await known.tool.execute(args, { threadId, callId: call.id });
     } catch (error) {
       onFault?.(error);
       return { content: failedText(call.name), status: 'error', threw: true };
+    }
+    try {
+      return { content: textOf(returned), status: 'success' };
+    } catch (error) {
+      // It ran: a model that read that it failed would call it again.
+      onFault?.(error);
+      return { content: unreadableResultText(call.name), status: 'success' };
     }
   }
 }
@@ -78,6 +87,37 @@ function refused(content: string): CallResult {
 function textOf(returned: unknown): string {
   if (returned === undefined) return '';
   return cleanText(typeof returned === 'string' ? returned : (JSON.stringify(returned) ?? ''));
+}
+
+function build(tool: Tool): BuiltTool {
+  const { name, description, parameters } = tool;
+  const schema = { name, description, parameters: { ...jsonSchemaOf(parameters), type: 'object' as const } };
+  return { tool, check: argumentCheck(tool), schema };
+}
+
+/** What callers without types leave out is said here, and not by the first call that a model makes. */
+function requireWhole(tool: Partial<Tool> | null | undefined, at: number): void {
+  const { name, description, parameters, execute } = tool ?? {};
+  if (typeof name !== 'string' || name === '') throw new AgentSettingsError(`tool ${at + 1} has no name`);
+  if (typeof description !== 'string') throw new AgentSettingsError(`tool '${name}' has no description`);
+  if (typeof parameters !== 'object' || parameters === null) {
+    throw new AgentSettingsError(
+      `tool '${name}' has no parameters: a JSON Schema of an object, or a zod schema`,
+    );
+  }
+  if (typeof execute !== 'function') throw new AgentSettingsError(`tool '${name}' has no function execute`);
+}
+
+/** @throws {AgentSettingsError} with the tool's name, where its schema cannot be used */
+function naming<T>({ name }: Tool, use: () => T): T {
+  try {
+    return use();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new AgentSettingsError(`the parameters of tool '${name}' cannot be used: ${reason}`, {
+      cause: error,
+    });
+  }
 }
 
 function requireDistinct(tools: readonly Tool[]): void {
