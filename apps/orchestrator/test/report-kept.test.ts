@@ -15,7 +15,7 @@ it('a step that broke off after its report was kept tells all of it when it is t
   const parts = { drafts: new DraftStore(redis), events: new EventLog(redis, { keep: 1_000 }) };
   const id = 'task-kept' as WorkflowId;
   const plan = { text: 'Plan', sha256: sha256('Plan'), version: 1, approved_by: 'ada' };
-  const metadata = { citations: [], verification: { checked: 1, held: 1 } };
+  const metadata = { citations: [], verification: { claims: 2, supported: 1, unsupported: 1 } };
   await parts.drafts.save(id, { result: 'Report', metadata, modelUsed: '', provider: '' });
   const input = { workflow_id: id } as Partial<TaskInput> as TaskInput;
   const { writeReport } = researchActivities(parts as unknown as Parts);

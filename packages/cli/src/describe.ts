@@ -35,8 +35,8 @@ export function describeEnd(task: TaskBody): string {
 
 /** The error, and the reason where that stands beside it: the error of a failed plan is a fixed text. */
 function errorOf({ error = '', metadata }: TaskBody): string {
-  const reason = metadata['reason'];
-  return plain(typeof reason === 'string' && reason !== '' ? `${error} (${reason})` : error);
+  const { reason } = metadata;
+  return plain(reason ? `${error} (${reason})` : error);
 }
 
 /** A review for a person. */

@@ -111,6 +111,16 @@ export const ResearchMetadata = z.object({
 });
 export type ResearchMetadata = z.infer<typeof ResearchMetadata>;
 
+/**
+ * `metadata` of a task: {@link ResearchMetadata} once a report is there, `citations` alone beside an answer that has
+ * sources, `reason` where no plan could be made; empty until then.
+ */
+export const TaskMetadata = z.looseObject({
+  ...ResearchMetadata.partial().shape,
+  reason: z.string().optional(),
+});
+export type TaskMetadata = z.infer<typeof TaskMetadata>;
+
 /** Body of `GET /api/v1/tasks/{id}`. */
 export const TaskBody = z.object({
   task_id: z.string(),
@@ -129,7 +139,7 @@ export const TaskBody = z.object({
   model_used: z.string(),
   provider: z.string(),
   usage: TokenUsage,
-  metadata: z.record(z.string(), z.unknown()),
+  metadata: TaskMetadata,
 });
 export type TaskBody = z.infer<typeof TaskBody>;
 

@@ -17,12 +17,15 @@ export async function wireTypes(): Promise<string> {
     unknownAny: true,
     format: false,
   });
-  return types.replace(PROVENANCE, '');
+  return types.replace(PROVENANCE, '').replace(ROOT, '');
 }
 
 /** What the compiler notes above every type, without saying anything of it. */
 const PROVENANCE =
   /\/\*\*\n \* This interface was referenced by `Wire`'s JSON-Schema\n \* via the `definition` "\w+"\.\n \*\/\n/g;
+
+/** What all of them hang on, which is no type of the wire. */
+const ROOT = /^export interface Wire \{\s*\}\n/m;
 
 /** A type without an index signature wherever the schema lists the properties: other ones are not known to callers. */
 function closeObjects(schema: unknown): void {

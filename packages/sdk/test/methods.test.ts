@@ -6,6 +6,7 @@ import { until } from '../../../test/support/until.ts';
 import {
   BadGatewayError,
   BadRequestError,
+  type Citation,
   ConflictError,
   NotFoundError,
   Plangate,
@@ -50,6 +51,8 @@ describe('review', () => {
     const done = await plangate.tasks.wait(task, { timeoutSeconds: 60 });
     expect(done).toMatchObject({ status: 'TASK_STATUS_COMPLETED' });
     expect(done.metadata).toMatchObject({ plan_sha256: sha256('Explain tides. Nothing else.') });
+    const [citation]: Citation[] = done.metadata.citations ?? [];
+    expect(citation).toMatchObject({ n: 1, checked: true });
 
     const { versions } = await plangate.review.versions(task);
     expect(versions.map(({ version }) => version)).toEqual([1, 2, 3]);

@@ -205,7 +205,11 @@ export async function use(): Promise<TaskBody> {
   // @ts-expect-error: no such mode
   await plangate.tasks.submit({ query: 'q', mode: 'fast' });
   for await (const event of plangate.events.stream(task_id)) text(event);
-  return plangate.tasks.wait(task_id);
+  const done = await plangate.tasks.wait(task_id);
+  const source: string | undefined = done.metadata.citations?.[0]?.url;
+  // @ts-expect-error: no such field of a source
+  done.metadata.citations?.[0]?.href;
+  return source === undefined ? done : plangate.tasks.get(done);
 }
 function text(event: StreamEvent): string {
   switch (event.event) {

@@ -1,4 +1,4 @@
-import type { EventType, TaskStatus } from '@plangate/contracts';
+import type { EventType, TaskMetadata, TaskStatus } from '@plangate/contracts';
 import type { KeyedEvent } from '@plangate/events';
 
 /** Every way in which a task ends (`contract/plan-review.md` §1, table of ends). */
@@ -6,7 +6,7 @@ export type TaskEnd =
   | {
       kind: 'completed';
       result: string;
-      metadata?: Record<string, unknown>;
+      metadata?: TaskMetadata;
       modelUsed?: string;
       provider?: string;
     }

@@ -6,6 +6,7 @@ import {
   type TaskBody,
   TaskInput,
   type TaskList,
+  TaskMetadata,
   TaskStatus,
   Timestamp,
   TokenUsage,
@@ -45,7 +46,7 @@ export const TaskRecord = z.object({
   model_used: z.string(),
   provider: z.string(),
   usage: TokenUsage,
-  metadata: z.record(z.string(), z.unknown()),
+  metadata: TaskMetadata,
 });
 export type TaskRecord = z.infer<typeof TaskRecord>;
 

@@ -49,6 +49,7 @@ def test_a_task_goes_from_submit_to_the_cited_report(client: Plangate) -> None:
     assert (approval.status, approval.message) == ("approved", "Research started")
     assert (task.status, task.error) == (TaskStatus.COMPLETED, "")
     assert "[1]" in task.result
+    assert [(first.n, first.checked, bool(first.url)) for first in task.citations[:1]] == [(1, True, True)]
     assert task.metadata["plan_sha256"] == hashlib.sha256(edited.current_plan.encode()).hexdigest()
     assert task.session_id == handle.session_id
     assert task.completed_at

@@ -12,14 +12,14 @@ export async function publish(
   id: WorkflowId,
   draft: Draft,
 ): Promise<WorkflowEnd> {
-  const { citations } = draft.metadata;
+  const { citations = [] } = draft.metadata;
   await events.append(id, [
     {
       key: 'output',
       type: 'LLM_OUTPUT',
       agent_id: 'final_output',
       message: draft.result,
-      payload: { citations: Array.isArray(citations) ? citations.length : 0 },
+      payload: { citations: citations.length },
     },
   ]);
   return { kind: 'completed' };

@@ -85,7 +85,7 @@ export function researchActivities(parts: Parts) {
 
   /** Tells the same of a report whether its step went through at once or broke off after the report was kept. */
   async function show(id: WorkflowId, draft: Draft): Promise<WorkflowEnd> {
-    const { verification } = draft.metadata as Pick<ResearchMetadata, 'verification'>;
+    const { verification = {} } = draft.metadata;
     await events.append(id, [agent(WRITER, 'AGENT_COMPLETED', 'Report written', verification)]);
     return publish(parts, id, draft);
   }

@@ -7,6 +7,8 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, Optional, Union
 
+from ._decode import decode
+
 
 class TaskStatus(str, Enum):
     """Status of a task."""
@@ -56,6 +58,21 @@ class Usage:
 
 
 @dataclass(frozen=True)
+class Citation:
+    """A source of a report, which refers to it as ``[n]``."""
+
+    n: int
+    title: str
+    url: str
+    source: str = ""
+    passage_id: str = ""
+    #: Words of the source that carry the claim, letter by letter.
+    quote: str = ""
+    #: False where no words of the source carry the claim.
+    checked: bool = False
+
+
+@dataclass(frozen=True)
 class Task:
     """A task as it stands."""
 
@@ -78,6 +95,11 @@ class Task:
     usage: Usage = field(default_factory=Usage)
     #: For research: ``citations``, ``plan_sha256``, ``approved_by``, ``verification`` and more.
     metadata: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def citations(self) -> list[Citation]:
+        """The sources of the report, as it numbers them; empty where it has none."""
+        return [decode(Citation, citation) for citation in self.metadata.get("citations", [])]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-import type { WorkflowId } from '@plangate/contracts';
+import { TaskMetadata, type WorkflowId } from '@plangate/contracts';
 import { readStored } from '@plangate/redis';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
@@ -9,7 +9,7 @@ const KEEP_SECONDS = 7 * 24 * 60 * 60;
 
 const Draft = z.object({
   result: z.string(),
-  metadata: z.record(z.string(), z.unknown()),
+  metadata: TaskMetadata,
   modelUsed: z.string(),
   provider: z.string(),
 });

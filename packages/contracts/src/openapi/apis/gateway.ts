@@ -1,6 +1,7 @@
 import { ErrorBody } from '../../errors.ts';
 import { EventList, Timeline, WorkflowEvent } from '../../events.ts';
 import { HealthBody } from '../../health.ts';
+import { Citation, Verification } from '../../research.ts';
 import {
   ApproveBody,
   AuditEntry,
@@ -30,6 +31,7 @@ import {
   SubmitTaskBody,
   TaskBody,
   TaskList,
+  TaskMetadata,
   TokenUsage,
 } from '../../tasks.ts';
 
@@ -61,6 +63,9 @@ export const GATEWAY: Api = {
       SubmitTaskAnswer,
       StreamTaskAnswer,
       TaskBody,
+      TaskMetadata,
+      Citation,
+      Verification,
       TaskList,
       TokenUsage,
       ControlState,
