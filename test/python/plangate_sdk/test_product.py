@@ -49,7 +49,9 @@ def test_a_task_goes_from_submit_to_the_cited_report(client: Plangate) -> None:
     assert (approval.status, approval.message) == ("approved", "Research started")
     assert (task.status, task.error) == (TaskStatus.COMPLETED, "")
     assert "[1]" in task.result
-    assert [(first.n, first.checked, bool(first.url)) for first in task.citations[:1]] == [(1, True, True)]
+    assert [citation.n for citation in task.citations] == list(range(1, len(task.citations) + 1))
+    assert task.citations[0].title == "Tide tables"
+    assert task.citations[0].passage_id
     assert task.metadata["plan_sha256"] == hashlib.sha256(edited.current_plan.encode()).hexdigest()
     assert task.session_id == handle.session_id
     assert task.completed_at
