@@ -103,7 +103,12 @@ class ScriptedGateway:
         body = reply.body
         content = json.dumps(body).encode() if isinstance(body, Mapping) else _bytes(body)
         handler.send_response(reply.status)
-        headers = {"content-type": "application/json", "x-request-id": "req-1", **reply.headers}
+        headers = {
+            "content-type": "application/json",
+            "x-request-id": "req-1",
+            "connection": "close",
+            **reply.headers,
+        }
         if reply.status != 204:
             headers["content-length"] = str(len(content) + (1 if reply.breaks else 0))
         for name, value in headers.items():

@@ -15,6 +15,8 @@ from plangate import (
     ServiceUnavailableError,
     TaskEndedError,
     WaitTimeoutError,
+    _async,
+    _sync,
 )
 
 HANDLE = {"task_id": "task-1", "workflow_id": "task-1", "session_id": "session-1"}
@@ -152,11 +154,17 @@ def test_an_attempt_that_is_at_work_for_too_long_says_how_to_ask_again(face: Fac
         face(gateway.url).call("approve_review", "task-1", version=2, timeout=1)
 
 
-def test_waiting_for_a_plan_outlives_a_gateway_that_is_away_for_a_while(face: Face) -> None:
+def test_waiting_for_a_plan_outlives_a_gateway_that_is_away_for_a_while(
+    face: Face, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The script answers at once: as long a wait as the gateway is asked for.
+    monkeypatch.setattr(_async.review, "_PLAN_SECONDS", 0)
+    monkeypatch.setattr(_sync.review, "_PLAN_SECONDS", 0)
     missing = error(404, "review_not_found")
     running = Reply(body={**TASK, "status": "TASK_STATUS_RUNNING"})
     away = error(503, "store_unavailable", headers={"retry_after": 0})
-    replies = [missing, running, away, away, missing, Reply(body=TASK)]
+    broken = Reply(resets=True)
+    replies = [missing, running, away, away, missing, broken, missing, away, broken, missing, Reply(body=TASK)]
     with ScriptedGateway(*replies) as gateway, pytest.raises(TaskEndedError):
-        face(gateway.url, max_retries=0).call("wait_for_review", "task-1", timeout=0.99)
+        face(gateway.url, max_retries=0).call("wait_for_review", "task-1")
     assert len(gateway.asked) == len(replies)

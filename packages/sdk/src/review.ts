@@ -75,15 +75,18 @@ export class Reviews {
       const limit = { ...options, timeoutSeconds: Math.min(left, answerSeconds) };
       const asked = performance.now();
       try {
-        return await this.get(task, { ...limit, wait });
-      } catch (error) {
-        if (error instanceof NotFoundError && error.code === 'review_not_found') {
+        try {
+          return await this.get(task, { ...limit, wait });
+        } catch (error) {
+          if (!(error instanceof NotFoundError) || error.code !== 'review_not_found') throw error;
           patience.progress();
           // The gateway waits only where a review will come.
           const waited = (performance.now() - asked) / 1_000 >= wait / 2;
           await this.#requireRunning(task, waited ? null : error, limit);
-          await pause(LOOK_AGAIN_MS, signal);
-        } else if (!(error instanceof TimeoutError)) {
+        }
+        await pause(LOOK_AGAIN_MS, signal);
+      } catch (error) {
+        if (!(error instanceof TimeoutError)) {
           await patience.afterFault(error, LOOK_AGAIN_MS);
         } else if (limit.timeoutSeconds < left) {
           // A gateway that takes the connection and says nothing is as good as away.

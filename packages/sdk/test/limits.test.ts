@@ -115,6 +115,19 @@ describe('a gateway that takes the connection and says nothing', () => {
   });
 });
 
+test('the wait for a plan outlives a gateway that breaks off while it is asked whether the task still runs', async () => {
+  const asked: string[] = [];
+  const url = await serve((req, res) => {
+    asked.push((req.url ?? '').split('?', 1)[0] ?? '');
+    if (asked.length === 1) json(res, 404, { error: 'Review session not found', code: 'review_not_found' });
+    else if (asked.length === 2) res.destroy();
+    else json(res, 200, { status: 'reviewing', version: 1 });
+  });
+  const { review } = new Plangate({ baseUrl: url, maxRetries: 0 });
+  expect(await review.waitUntilReady('task-1')).toMatchObject({ version: 1 });
+  expect(asked).toEqual(['review', '', 'review'].map((part) => `/api/v1/tasks/task-1${part && `/${part}`}`));
+});
+
 test('an approval whose ETag was taken off on the way has no version that anything could be bound to', async () => {
   const url = await serve((_req, res) => json(res, 200, { status: 'approved', message: 'Research started' }));
   const { review } = new Plangate({ baseUrl: url });

@@ -56,18 +56,20 @@ class ReviewMethods(Transport):
             limit = None if left is None else left + _MARGIN_SECONDS
             asked = monotonic()
             try:
-                return await self.get_review_state(workflow_id, wait=wait, timeout=limit)
-            except NotFoundError as error:
-                reached = monotonic()
-                if error.code != "review_not_found":
-                    raise
-                task = await self._send(requests.get_status(workflow_id), limit)
-                if task.status.is_over:
-                    raise TaskEndedError(task) from error
-                # The gateway waits only where a review will come.
-                if monotonic() - asked < wait / 2:
-                    raise
-                pause = 0.2
+                try:
+                    return await self.get_review_state(workflow_id, wait=wait, timeout=limit)
+                except NotFoundError as error:
+                    reached = monotonic()
+                    if error.code != "review_not_found":
+                        raise
+                    # The gateway waits only where a review will come.
+                    is_coming = reached - asked >= wait / 2
+                    task = await self._send(requests.get_status(workflow_id), limit)
+                    if task.status.is_over:
+                        raise TaskEndedError(task) from error
+                    if not is_coming:
+                        raise
+                    pause = 0.2
             except PlangateError as error:
                 if not is_passing(error) or reached is None or monotonic() - reached > AWAY_SECONDS:
                     raise
