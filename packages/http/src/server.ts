@@ -12,6 +12,12 @@ import type { Duplex } from 'node:stream';
 import { HttpError, sendError } from './errors.ts';
 
 /**
+ * How long an idle connection stays open, in milliseconds: longer than the 60 s for which proxies commonly keep theirs.
+ * The side that sends closes first, or a request meets a connection that is just being closed.
+ */
+const IDLE_MS = 75_000;
+
+/**
  * An HTTP server that answers in the one error shape also where Node would answer by itself, with an empty body: a
  * request that is no HTTP, too large a head, one that is too slow, an expectation that nobody can meet, and a
  * missing or repeated `Host` (RFC 9112 §3.2).
@@ -19,7 +25,7 @@ import { HttpError, sendError } from './errors.ts';
 export function createHttpServer(handler: RequestListener): Server {
   /** Answers that are under way on a connection. */
   const answering = new WeakMap<Duplex, number>();
-  const server = createServer({ requireHostHeader: false }, (req, res) => {
+  const server = createServer({ requireHostHeader: false, keepAliveTimeout: IDLE_MS }, (req, res) => {
     answering.set(req.socket, (answering.get(req.socket) ?? 0) + 1);
     res.once('close', () => answering.set(req.socket, (answering.get(req.socket) ?? 1) - 1));
     const refusal = refuseHost(req);

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { Agent, get } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createHttpServer } from '../src/index.ts';
 import { listen, type TestServer } from './serve.ts';
@@ -52,6 +54,14 @@ describe('what Node would answer with an empty body has the one error shape (con
     const answer = await slow.raw('GET / HTTP/1.1\r\nHost: a\r\n\r\nGARBAGE\r\n\r\n').catch(String);
     expect(answer).not.toContain('Bad request');
     await slow.close();
+  });
+
+  test('an idle connection is kept for longer than clients and proxies keep theirs', async () => {
+    const agent = new Agent({ keepAlive: true });
+    const [answer] = await once(get({ port: site.port, agent }), 'response');
+    answer.resume();
+    expect(answer.headers['keep-alive']).toBe('timeout=75');
+    agent.destroy();
   });
 
   test('HTTP/1.0 needs no Host', async () => {
