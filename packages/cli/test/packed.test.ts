@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildAndPack, PROJECT, run } from '../../sdk/test/packing.ts';
+import { buildAndPack, oldestNode, PROJECT, run } from '../../sdk/test/packing.ts';
 import { runCommand } from './run-command.ts';
 
 let work: string;
@@ -67,14 +67,21 @@ test('the packed command has no fault that publint knows and needs nothing priva
   expect(manifest).not.toHaveProperty('devDependencies');
 });
 
-test('the packed command runs: help, version, an address where nobody is, keys', async () => {
-  const command = join(installed, 'main.js');
-  const help = await runCommand(['review', '--help'], { command });
-  expect(help).toMatchObject({ code: 0, out: expect.stringContaining('approve the plan') });
-  const { version } = manifestOf(installed);
-  expect((await runCommand(['--version'], { command })).out).toBe(`${version}\n`);
-  const away = await runCommand(['tasks', '--url', 'http://127.0.0.1:2'], { command });
-  expect(away).toMatchObject({ code: 7, err: expect.stringContaining('npm start') });
-  const keys = await runCommand(['keys', 'list', '--redis', 'redis://127.0.0.1:1/0'], { command });
-  expect(keys).toMatchObject({ code: 7, err: expect.stringContaining('Redis at 127.0.0.1:1') });
-}, 60_000);
+test.each([
+  ['this Node', async () => process.execPath],
+  ['the oldest Node that it names', () => oldestNode(installed)],
+])(
+  'the packed command runs in %s: help, version, an address where nobody is, keys',
+  async (_, find) => {
+    const options = { command: join(installed, 'main.js'), node: await find() };
+    const help = await runCommand(['review', '--help'], options);
+    expect(help).toMatchObject({ code: 0, out: expect.stringContaining('approve the plan') });
+    const { version } = manifestOf(installed);
+    expect((await runCommand(['--version'], options)).out).toBe(`${version}\n`);
+    const away = await runCommand(['tasks', '--url', 'http://127.0.0.1:2'], options);
+    expect(away).toMatchObject({ code: 7, err: expect.stringContaining('npm start') });
+    const keys = await runCommand(['keys', 'list', '--redis', 'redis://127.0.0.1:1/0'], options);
+    expect(keys).toMatchObject({ code: 7, err: expect.stringContaining('Redis at 127.0.0.1:1') });
+  },
+  120_000,
+);

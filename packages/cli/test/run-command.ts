@@ -25,12 +25,14 @@ export interface RunOptions {
   inputAfterMs?: number;
   cwd?: string;
   command?: string;
+  /** Default: the Node of the tests. */
+  node?: string;
 }
 
 /** Starts the command with pipes, as a script does. */
 export function startCommand(args: string[], options: RunOptions = {}): Running {
-  const { env = {}, input = '', inputAfterMs = 0, cwd, command = COMMAND } = options;
-  const child = spawn(process.execPath, [command, ...args], { cwd, env: cleanEnvironment(env) });
+  const { env = {}, input = '', inputAfterMs = 0, cwd, command = COMMAND, node = process.execPath } = options;
+  const child = spawn(node, [command, ...args], { cwd, env: cleanEnvironment(env) });
   let out = '';
   let err = '';
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {

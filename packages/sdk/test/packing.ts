@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -39,6 +39,18 @@ export async function pack(folder: string, work: string): Promise<string> {
   );
   const [packed] = Object.values(JSON.parse(out) as Record<string, { filename: string }>);
   return join(work, packed?.filename ?? '');
+}
+
+/** The program of the oldest Node that an installed package says it runs in, fetched through npx. */
+export async function oldestNode(folder: string): Promise<string> {
+  const { engines } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const [, major = '', minor = '0'] = /^>=(\d+)(?:\.(\d+))?$/.exec(engines.node) ?? [];
+  const version = `${major}.${minor}.0`;
+  const call = ['--yes', `--package=node@${version}`, '--call', 'node --print "process.execPath"'];
+  const node = (await run('npx', call, folder)).trim();
+  if ((await run(node, ['--version'], folder)).trim() !== `v${version}`)
+    throw new Error(`no Node ${version}: ${node}`);
+  return node;
 }
 
 /** A folder of its own with these packed files installed, without any network. */
