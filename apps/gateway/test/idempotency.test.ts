@@ -247,6 +247,77 @@ describe('control', () => {
     expect(await temporal.signals(task_id)).toHaveLength(1);
   });
 
+  /** Through a gateway that never hears what has become of its signal. */
+  async function unheard(path: string, key: string): Promise<Answer> {
+    const stuck = await startRig({ redis: rig.redisServer, temporalAddress: silentAddress });
+    try {
+      return await stuck.ask(path, { key: rig.keys.alice, method: 'POST', body: {}, headers: keyed(key) });
+    } finally {
+      await stuck.stop();
+    }
+  }
+  const by = { reason: '', by: 'alice' };
+
+  test('P89 a pause or resume that landed although its answer was lost is 202 for its key, and not asked for again', async () => {
+    const { task_id } = await rig.task();
+    await temporal.start(task_id);
+    for (const [action, land] of [
+      ['pause', () => rig.tasks.setPaused(task_id, by)],
+      ['resume', () => rig.tasks.setResumed(task_id)],
+    ] as const) {
+      const path = `${TASKS}/${task_id}/${action}`;
+      const key = ulid();
+      expect((await unheard(path, key)).status).toBe(503);
+      await land();
+      expect((await rig.post(path, {}, keyed(ulid()))).status).toBe(409);
+      const retried = await rig.post(path, {}, keyed(key));
+      expect([retried.status, retried.json.success]).toEqual([202, true]);
+    }
+    expect(await temporal.signals(task_id)).toEqual([]);
+  });
+
+  test('P89 SIGKILL between signal and answer: the same pause is 202 once the task is paused', async () => {
+    const key = ulid();
+    const reserved = async () => (await rig.redis.keys('idem:*:reserved')).length;
+    const path = await killedMidway(async () => {
+      const { task_id } = await rig.task();
+      await temporal.start(task_id);
+      const before = await reserved();
+      const path = `${TASKS}/${task_id}/pause`;
+      return {
+        path,
+        asking: { key: rig.keys.alice, method: 'POST', body: {}, headers: keyed(key) },
+        landed: async () => (await reserved()) > before,
+        value: { path, task_id },
+      };
+    });
+    await rig.tasks.setPaused(path.task_id, by);
+    expect((await rig.post(path.path, {}, keyed(key))).json.code).toBe('idempotency_running');
+    await markersRunOut();
+    expect((await rig.post(path.path, {}, keyed(key))).status).toBe(202);
+  }, 240_000);
+
+  test('a refusal of a key is no attempt: the same key is refused again', async () => {
+    const { task_id } = await rig.task();
+    await rig.tasks.setPaused(task_id, by);
+    const key = ulid();
+    const pause = () => rig.post(`${TASKS}/${task_id}/pause`, {}, keyed(key));
+    for (let n = 0; n < 2; n += 1) expect((await pause()).json.error).toBe('task is already paused');
+  });
+
+  test('a task that was paused by a request whose answer was lost can be resumed', async () => {
+    const { task_id } = await rig.task();
+    await temporal.start(task_id);
+    const ask = async (action: string) => (await rig.post(`${TASKS}/${task_id}/${action}`, {})).status;
+    expect(await ask('pause')).toBe(202);
+    await rig.tasks.setPaused(task_id, by);
+    expect(await ask('resume')).toBe(202);
+    await rig.tasks.setResumed(task_id);
+    expect((await unheard(`${TASKS}/${task_id}/pause`, ulid())).status).toBe(503);
+    await rig.tasks.setPaused(task_id, by);
+    expect(await ask('resume')).toBe(202);
+  });
+
   test('a request without a body has a key too', async () => {
     const { task_id } = await rig.task();
     await temporal.start(task_id);

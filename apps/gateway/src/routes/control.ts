@@ -9,7 +9,7 @@ import {
   refuse,
   type WorkflowId,
 } from '@plangate/contracts';
-import { fromRefusal, HttpError, type Reply, readJsonObject } from '@plangate/http';
+import { fromRefusal, HttpError, type Reply, readJsonObject, type Ticket } from '@plangate/http';
 import { type Caller, cancelReview, deliverDecision, Pace } from '@plangate/review/use-cases';
 import { type ControlAction, decideControl, type TaskRecord } from '@plangate/tasks';
 import { callerOf, type GatewayParts } from '../parts.ts';
@@ -31,29 +31,41 @@ interface Request {
 /** `POST …/cancel|pause|resume` (contract/plan-review.md §1): the workflow does it, this route only asks it to. */
 export function controlRoutes(parts: GatewayParts) {
   function route(action: ControlAction) {
-    async function work(req: IncomingMessage, id: WorkflowId): Promise<Reply> {
+    async function work(req: IncomingMessage, id: WorkflowId, ticket: Ticket): Promise<Reply> {
       const reason = await readReason(req);
       const pace = new Pace();
       const record = await loadOwnTask(parts.tasks, req, id);
       const stalled = pace.check();
       if (stalled) throw fromRefusal(stalled);
       const decided = decideControl(record, action);
-      if (!decided.ok) throw fromRefusal(decided);
-      if (!decided.repeat) await ask(parts, { record, reason, caller: callerOf(parts, req) }, action);
+      // From here on an attempt may have asked the workflow although its answer was lost.
+      await ticket.reserve(() => {
+        if (!decided.ok) throw fromRefusal(decided);
+        return action;
+      });
+      if (!decided.ok && !AS_ASKED.has(decided.code)) throw fromRefusal(decided);
+      if (decided.ok && !decided.repeat)
+        await ask(parts, { record, reason, caller: callerOf(parts, req) }, action);
       return { status: 202, body: { success: true, message: MESSAGES[action], task_id: id } };
     }
     const path = `POST /api/v1/tasks/{id}/${action}`;
     return (req: IncomingMessage, res: ServerResponse, id: WorkflowId): Promise<void> =>
-      answerPost(parts, req, res, { route: path, id }, () => work(req, id));
+      answerPost(parts, req, res, { route: path, id }, (ticket) => work(req, id, ticket));
   }
   return { cancel: route('cancel'), pause: route('pause'), resume: route('resume') };
 }
 
+/** The task is as the request wants it: for an attempt whose answer was lost no refusal, but what came of it. */
+const AS_ASKED: ReadonlySet<string> = new Set(['already_paused', 'not_paused']);
+
 const WANTED = { cancel: 'cancelled', pause: 'paused', resume: 'running' } as const;
 
 async function ask(parts: GatewayParts, request: Request, action: ControlAction): Promise<void> {
+  const { task_id, wanted } = request.record;
+  // Where nobody hears whether the signal arrived, the record alone tells: not what was asked for before.
+  if (wanted !== '') await parts.tasks.noteWanted(task_id, '');
   await (action === 'cancel' ? cancel(parts, request) : signal(parts, request, action));
-  await parts.tasks.noteWanted(request.record.task_id, WANTED[action]);
+  await parts.tasks.noteWanted(task_id, WANTED[action]);
 }
 
 /**

@@ -184,8 +184,8 @@ export class TaskStore {
     });
   }
 
-  /** Notes what the workflow was asked for, so that the next request is judged by it. */
-  noteWanted(id: WorkflowId, wanted: Exclude<TaskRecord['wanted'], ''>): Promise<UpdateOutcome> {
+  /** Notes what the workflow was asked for, so that the next request is judged by it; `''`: by the record alone. */
+  noteWanted(id: WorkflowId, wanted: TaskRecord['wanted']): Promise<UpdateOutcome> {
     return this.#update(id, { fields: { wanted } });
   }
 
