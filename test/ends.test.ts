@@ -142,9 +142,9 @@ describe('time-out', () => {
 describe('reject', () => {
   test.each([
     ['too broad', 'research plan rejected: too broad'],
-    [undefined, 'research plan rejected'],
+    ['', 'research plan rejected'],
   ])(
-    'with the reason %s: the task is cancelled and says so; an approve after it is 409',
+    'with the reason "%s": the task is cancelled and says so; an approve after it is 409',
     async (reason, error) => {
       const { id, query } = await opened();
       const rejected = await product.act(id, { action: 'reject', ...(reason ? { reason } : {}) }, '1');

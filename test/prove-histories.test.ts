@@ -95,6 +95,20 @@ describe('random histories of many clients on one review', () => {
     const result = await proveHistories({ seed, histories: 10_000, milliseconds: HISTORIES_MS });
     if (result.failure) expect.fail(reportHistories(result));
     expect(result.histories).toBeGreaterThan(50);
+    // Histories that meet nothing prove nothing.
+    const met = [...result.answers.keys()];
+    for (const kind of ['approve', 'edit', 'extend', 'feedback']) {
+      expect(met).toEqual(
+        expect.arrayContaining([`${kind} 200`, `${kind} 409 version_conflict`, `${kind} cut`]),
+      );
+    }
+    expect(met).toEqual(
+      expect.arrayContaining([
+        'reject 200',
+        'feedback 409 feedback_in_flight',
+        'feedback 502 planner_failed',
+      ]),
+    );
   });
 });
 

@@ -65,19 +65,19 @@ describe('P51 a model that fails is no endless spinner', () => {
 });
 
 /** Every way in which a client may ask for a review. */
-const ASKING: [path: string, context: Record<string, unknown>, more?: Record<string, unknown>][] = [
-  ['/api/v1/tasks', { require_review: true }],
-  ['/api/v1/tasks', { require_review: 'true' }],
-  ['/api/v1/tasks', { review_plan: 'manual' }],
+const ASKING: [path: string, context: Record<string, unknown>, more: Record<string, unknown>][] = [
+  ['/api/v1/tasks', { require_review: true }, {}],
+  ['/api/v1/tasks', { require_review: 'true' }, {}],
+  ['/api/v1/tasks', { review_plan: 'manual' }, {}],
   ['/api/v1/tasks', { require_review: true }, { mode: 'simple' }],
   ['/api/v1/tasks', { review_plan: 'manual' }, { mode: 'supervisor', research_strategy: 'quick' }],
-  ['/api/v1/tasks/stream', { require_review: '1' }],
-  ['/api/v1/tasks/stream', { review_plan: 'manual', force_research: true }],
+  ['/api/v1/tasks/stream', { require_review: '1' }, {}],
+  ['/api/v1/tasks/stream', { review_plan: 'manual', force_research: true }, {}],
 ];
 
 test.concurrent.each(ASKING)(
   'P36 %s with %j %j: nothing is researched before a person has approved',
-  async (path, context, more = {}) => {
+  async (path, context, more) => {
     const query = `Gate: ${path} ${JSON.stringify([context, more])}`;
     const { json } = await product.post(path, { query, context, ...more });
     const id = json.task_id;

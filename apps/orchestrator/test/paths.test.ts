@@ -169,8 +169,8 @@ describe('a reviewed research task', () => {
 
   it.each([
     ['too broad', 'research plan rejected: too broad'],
-    [undefined, 'research plan rejected'],
-  ])('rejected with reason %s: cancelled, and says so', async (reason, error) => {
+    ['', 'research plan rejected'],
+  ])('rejected with the reason "%s": cancelled, and says so', async (reason, error) => {
     bench.provider.script(ready());
     const run = await bench.submit(REVIEWED);
     await run.opened();
