@@ -27,7 +27,7 @@ import { createGateway } from './app.ts';
 import { createDeliver } from './deliver.ts';
 import { createEngine } from './engine.ts';
 import type { GatewayParts } from './parts.ts';
-import { Sweep, startSweeping } from './sweep.ts';
+import { pruning, Sweep, startSweeping } from './sweep.ts';
 import { createWork } from './work.ts';
 
 export interface GatewayOptions {
@@ -146,12 +146,13 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     overdueMs: settings.sweep.overdue_seconds * 1_000,
   });
   const stopSweeping = startSweeping(sweep, { intervalMs: sweepIntervalMs, log });
+  const stopPruning = startSweeping(pruning(parts.tasks), { intervalMs: sweepIntervalMs, log });
 
   return {
     url,
     routes: gateway.routes,
     async stop() {
-      await Promise.all([stopper.stop(), stopSweeping(), work.settled(stopLimitMs)]);
+      await Promise.all([stopper.stop(), stopSweeping(), stopPruning(), work.settled(stopLimitMs)]);
       await close();
     },
   };

@@ -199,6 +199,16 @@ function endBy(state: ReviewState | null): TaskEnd | null {
   return null;
 }
 
+/** Empties the lists of owners who do not come back of what has expired, a step with each run. */
+export function pruning(tasks: Pick<TaskStore, 'pruneOwners'>): Pick<Sweep, 'run'> {
+  let cursor = '0';
+  return {
+    async run() {
+      cursor = await tasks.pruneOwners(cursor);
+    },
+  };
+}
+
 /**
  * Sweeps again and again, less than `intervalMs` after the last walk and never twice at the same time.
  * @returns what stops it, and waits for a walk that is going on

@@ -9,7 +9,7 @@ import { ulid } from 'ulid';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createDeliver } from '../src/deliver.ts';
 import type { Engine, RunState } from '../src/engine.ts';
-import { Sweep, startSweeping } from '../src/sweep.ts';
+import { pruning, Sweep, startSweeping } from '../src/sweep.ts';
 import { ALICE, openReview, recordOf, until } from './rig.ts';
 
 const { redis } = await redisForFile({ flush: true });
@@ -302,5 +302,17 @@ describe('the clock of the sweep', () => {
     go.resolve();
     await stopping;
     expect(walks).toBe(3);
+  });
+
+  test('a walk over the lists of all owners takes a step with each run, and begins anew at its end', async () => {
+    const begun: string[] = [];
+    const walk = pruning({
+      async pruneOwners(cursor) {
+        begun.push(cursor);
+        return cursor === '0' ? '7' : '0';
+      },
+    });
+    for (let n = 0; n < 3; n += 1) await walk.run();
+    expect(begun).toEqual(['0', '7', '0']);
   });
 });

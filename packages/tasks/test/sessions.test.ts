@@ -1,3 +1,4 @@
+import type { Owner } from '@plangate/contracts';
 import { redisForFile } from '@plangate/devstack/vitest-redis';
 import { isUnreadable } from '@plangate/redis';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -92,6 +93,32 @@ describe('records that have expired', () => {
     expect((await redis.keys('session*')).toSorted()).toEqual(
       [keys.sessions, keys.session('new'), keys.sessionTasks('new'), keys.sessionUnsummed('new')].toSorted(),
     );
+  });
+
+  it('leave the lists of owners who never come back, by a walk over all of them', async () => {
+    const odd: Owner = { tenant: 'a}b:{c', user: 'd%:e 潮' };
+    const gone = [
+      await create('a'),
+      await create('b'),
+      await create('c', { owner: BOB }),
+      await create('o', { owner: odd }),
+    ];
+    clock += 2 * HOUR;
+    const kept = await create('d', { owner: BOB });
+    await expire(...gone);
+    await redis.sadd('tasks:of:{nobody}', 'no list of ours');
+    await redis.sadd('tasks:of:{broken:list}', 'not either');
+    let cursor = '0';
+    do cursor = await tasks.pruneOwners(cursor);
+    while (cursor !== '0');
+    const of = ownerKeys(BOB);
+    expect((await redis.keys('*s:of:*')).toSorted()).toEqual(
+      [of.sessions, of.tasks, 'tasks:of:{nobody}', 'tasks:of:{broken:list}'].toSorted(),
+    );
+    expect((await redis.keys('session*')).toSorted()).toEqual(
+      [of.sessions, of.session('d'), of.sessionTasks('d'), of.sessionUnsummed('d')].toSorted(),
+    );
+    expect(await redis.zrange(of.tasks, '0', '-1')).toEqual([kept.task_id]);
   });
 
   it('leave also behind many that are old and still there', async () => {

@@ -46,6 +46,16 @@ export function ownerKeys(owner: Owner): OwnerKeys {
   };
 }
 
+/** Finds the lists of all owners, for `SCAN`. */
+export const OWNER_LISTS = '*s:of:{*}';
+
+/** Whose such a list is; null for a name that is none. */
+export function ownerOfList(key: string): Owner | null {
+  const [, tenant, user] = /^(?:tasks|sessions):of:\{([^:{}]*):([^:{}]*)\}$/.exec(key) ?? [];
+  if (tenant === undefined || user === undefined) return null;
+  return { tenant: decodeURIComponent(tenant), user: decodeURIComponent(user) };
+}
+
 /** Names from credentials may hold any character: none of them may end the hash tag or shift the parts. */
 function encode(part: string): string {
   return encodeURIComponent(part.toWellFormed());

@@ -1,12 +1,15 @@
 import { type Owner, WorkflowId } from '@plangate/contracts';
+import { isRedisUnavailable } from '@plangate/redis';
 import type { Redis } from 'ioredis';
-import { ownerKeys } from './keys.ts';
+import { OWNER_LISTS, ownerKeys, ownerOfList } from './keys.ts';
 import { readFields } from './record-fields.ts';
 import { scripts } from './scripts.ts';
 
 /** Entries that one read looks at, in steps. */
 const STEP = 500;
 const MOST = 10 * STEP;
+/** Keys of any kind that one step of a walk over all of them passes. */
+const KEYS = 1_000;
 
 /**
  * Takes those tasks out of a list whose record has expired. Only the oldest entries are looked at, and only those
@@ -35,6 +38,27 @@ export async function pruneExpired(
     kept += old.length - gone.length;
     seen += old.length;
   }
+}
+
+/**
+ * One step of a walk over the lists of all owners, for those who never come back: nobody else would empty theirs.
+ * @param cursor where the step before has ended; `'0'`: at the beginning
+ * @returns where the next one begins; `'0'`: the walk is over
+ */
+export async function pruneOwners(redis: Redis, cursor: string, expiredBefore: number): Promise<string> {
+  const [next, keys] = await redis.scan(cursor, 'MATCH', OWNER_LISTS, 'COUNT', KEYS);
+  const owners = new Map<string, Owner>();
+  for (const owner of keys.map(ownerOfList)) if (owner) owners.set(ownerKeys(owner).tasks, owner);
+  for (const [tasks, owner] of owners) {
+    try {
+      await pruneExpired(redis, tasks, expiredBefore, STEP);
+      await pruneSessions(redis, owner, expiredBefore);
+    } catch (error) {
+      // Broken lists stay as they are: who reads them is told, and the walk goes on to the next owner.
+      if (isRedisUnavailable(error)) throw error;
+    }
+  }
+  return next;
 }
 
 /** Takes those sessions out of an owner's list of whose tasks no record is left, as {@link pruneExpired} does. */

@@ -8,6 +8,7 @@ import { RECORD_VERSION, type TaskRecord, type TaskSummary } from '../record.ts'
 import { KEEP_SECONDS } from './keep.ts';
 import { OPEN_TASKS, taskKey } from './keys.ts';
 import { closeOpenTask, type OpenState, type OpenTask, openStates, openTasks } from './open-tasks.ts';
+import { pruneOwners } from './prune.ts';
 import { scripts } from './scripts.ts';
 import { checkVersion, fromHash, toHash } from './stored-record.ts';
 import { indexTask, listTasks, type TaskListQuery, unindexTask } from './task-lists.ts';
@@ -257,6 +258,14 @@ export class TaskStore {
     query: TaskListQuery,
   ): Promise<{ records: TaskSummary[]; totalCount: number }> {
     return listTasks(this.#redis, owner, query, await this.#expiredBefore());
+  }
+
+  /**
+   * One step of a walk over the lists of all owners, which takes out what has expired, sessions too.
+   * @param cursor what the step before has returned; `'0'` begins anew, and says that the walk is over
+   */
+  async pruneOwners(cursor: string): Promise<string> {
+    return pruneOwners(this.#redis, cursor, await this.#expiredBefore());
   }
 
   /** One step of a walk over the open tasks, from cursor `'0'` until it is `'0'` again. */
