@@ -23,6 +23,8 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     #: What becomes of the connection after the body: a whole answer, or one that breaks off.
     breaks: bool = False
+    #: How long the connection stays open after the body, in seconds.
+    lasts: float = 0.0
     #: True: no answer at all, the connection is reset.
     resets: bool = False
     #: True: no answer before the server ends.
@@ -116,11 +118,12 @@ class ScriptedGateway:
         handler.end_headers()
         if reply.status != 204:
             handler.wfile.write(content)
+        self._ended.wait(reply.lasts)
 
 
-def events(*frames: str, breaks: bool = False) -> Reply:
-    """A stream of events; ``breaks``: it breaks off before its end."""
-    return Reply(body="".join(frames), headers={"content-type": "text/event-stream"}, breaks=breaks)
+def events(*frames: str, breaks: bool = False, lasts: float = 0.0) -> Reply:
+    """A stream of events; ``breaks``: it breaks off before its end, after so many seconds."""
+    return Reply(body="".join(frames), headers={"content-type": "text/event-stream"}, breaks=breaks, lasts=lasts)
 
 
 def event(seq: int, type_: str = "PROGRESS", message: Optional[str] = None) -> str:

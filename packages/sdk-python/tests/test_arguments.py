@@ -7,7 +7,9 @@ from scripted_gateway import Reply, ScriptedGateway
 from plangate import Plangate, TaskHandle, TaskStatus
 
 
-@pytest.mark.parametrize("base_url", ["localhost:8080", "", "ftp://localhost", "http://"])
+@pytest.mark.parametrize(
+    "base_url", ["localhost:8080", "", "ftp://localhost", "http://", "http://localhost:port", "http://[::1"]
+)
 def test_an_address_that_is_none_is_refused_with_an_example(base_url: str) -> None:
     with pytest.raises(ValueError, match="one is http://localhost:8080"):
         Plangate(base_url)

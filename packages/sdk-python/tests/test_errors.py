@@ -108,3 +108,32 @@ def test_an_error_goes_through_pickle_as_it_is(face: Face) -> None:
         face(gateway.url).call("approve_review", "task-1", version=2)
     again = pickle.loads(pickle.dumps(raised.value))
     assert (type(again), str(again), again.current_version) == (plangate.ConflictError, str(raised.value), 7)
+
+
+@pytest.mark.parametrize("body", ["[]", "null", "3", '"x"'])
+@pytest.mark.parametrize(
+    ("method", "arguments"),
+    [
+        ("submit_and_stream", ("q",)),
+        ("list_tasks", ()),
+        ("cancel", ("task-1",)),
+        ("get_session_events", ("session-1",)),
+        ("update_session_title", ("session-1", "title")),
+        ("health", ()),
+    ],
+)
+def test_a_success_of_another_shape_is_an_error_of_the_package(
+    face: Face, method: str, arguments: tuple[str, ...], body: str
+) -> None:
+    with ScriptedGateway(Reply(body=body)) as gateway, pytest.raises(PlangateError, match="is base_url that of a"):
+        face(gateway.url).call(method, *arguments)
+
+
+def test_an_answer_that_cannot_be_read_is_an_error_of_the_package(face: Face) -> None:
+    torn = Reply(body=b"torn", headers={"content-encoding": "gzip", "content-type": "text/event-stream"})
+    with ScriptedGateway(torn) as gateway:
+        with pytest.raises(PlangateError, match="cannot be read"):
+            face(gateway.url).call("get_status", "task-1")
+        with pytest.raises(PlangateError, match="cannot be read"):
+            face(gateway.url).stream("task-1")
+        assert len(gateway.asked) == 2

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import time
 from time import monotonic
+from types import SimpleNamespace
 
 import pytest
 from faces import Face
@@ -9,9 +11,11 @@ from scripted_gateway import Reply, ScriptedGateway, error
 from plangate import (
     APIConnectionError,
     APITimeoutError,
+    AuthenticationError,
     BadGatewayError,
     BadRequestError,
     ConflictError,
+    Plangate,
     ServiceUnavailableError,
     TaskEndedError,
     WaitTimeoutError,
@@ -168,3 +172,39 @@ def test_waiting_for_a_plan_outlives_a_gateway_that_is_away_for_a_while(
     with ScriptedGateway(*replies) as gateway, pytest.raises(TaskEndedError):
         face(gateway.url, max_retries=0).call("wait_for_review", "task-1")
     assert len(gateway.asked) == len(replies)
+
+
+def test_waiting_for_a_plan_ends_with_its_timeout_whatever_retry_after_says(face: Face) -> None:
+    missing, running = error(404, "review_not_found"), Reply(body={**TASK, "status": "TASK_STATUS_RUNNING"})
+    away = error(503, "store_unavailable", headers={"retry_after": 60})
+    began = monotonic()
+    with ScriptedGateway(missing, running, away) as gateway, pytest.raises(WaitTimeoutError, match="has no plan"):
+        face(gateway.url).call("wait_for_review", "task-1", timeout=1)
+    assert monotonic() - began < 30
+
+
+def test_a_wait_whose_last_look_is_not_answered_ends_with_its_timeout(face: Face) -> None:
+    running = Reply(body={**TASK, "status": "TASK_STATUS_RUNNING"})
+    with ScriptedGateway(running, Reply(hangs=True)) as gateway, pytest.raises(WaitTimeoutError, match="it goes on"):
+        face(gateway.url).call("wait", "task-1", timeout=0.5, poll_interval=0.01)
+
+
+def test_waiting_for_a_plan_looks_once_without_waiting_and_then_waits(face: Face) -> None:
+    missing, running = error(404, "review_not_found"), Reply(body={**TASK, "status": "TASK_STATUS_RUNNING"})
+    with ScriptedGateway(missing, running, Reply(resets=True), error(401, "invalid_token")) as gateway:
+        with pytest.raises(AuthenticationError):
+            face(gateway.url, max_retries=0).call("wait_for_review", "task-1")
+        waits = [asked.query.get("wait") for asked in gateway.asked if asked.path.endswith("/review")]
+    assert waits == ["0", "25", "25"]
+
+
+def test_a_pause_that_took_too_long_is_no_error_of_the_argument(monkeypatch: pytest.MonkeyPatch) -> None:
+    sleep = time.sleep
+    late = SimpleNamespace(sleep=lambda seconds: sleep(seconds + 0.6))
+    monkeypatch.setattr("plangate._sync.transport.time", late)
+    away = error(503, "store_unavailable", headers={"retry_after": 0})
+    with ScriptedGateway(away, Reply(body={"status": "healthy"})) as gateway, Plangate(gateway.url) as client:
+        try:
+            assert client.health(timeout=0.5) == {"status": "healthy"}
+        except APITimeoutError:
+            assert len(gateway.asked) == 2

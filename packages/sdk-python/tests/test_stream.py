@@ -1,10 +1,23 @@
 from __future__ import annotations
 
+from contextlib import closing
+from types import SimpleNamespace
+
+import anyio
 import pytest
 from faces import Face, TrioFace
 from scripted_gateway import DONE, Reply, ScriptedGateway, error, event, events
 
-from plangate import APIConnectionError, AuthenticationError, Event, Gap, NotFoundError, PlangateError
+from plangate import (
+    APIConnectionError,
+    AsyncPlangate,
+    AuthenticationError,
+    Event,
+    Gap,
+    NotFoundError,
+    Plangate,
+    PlangateError,
+)
 
 QUICK = ": connected to workflow task-1\nretry: 10\n\n"
 
@@ -122,7 +135,7 @@ def test_204_says_that_all_was_told(face: Face) -> None:
 def test_a_stream_that_never_began_is_an_error(face: Face, fault: Reply, raised: type[Exception]) -> None:
     with ScriptedGateway(fault) as gateway:
         with pytest.raises(raised):
-            face(gateway.url).stream("task-1")
+            face(gateway.url, max_retries=0).stream("task-1")
         assert len(gateway.asked) == 1
 
 
@@ -136,3 +149,54 @@ def test_a_task_that_is_gone_ends_a_stream_with_an_error(face: Face) -> None:
 def test_the_asynchronous_client_runs_on_trio_too() -> None:
     with ScriptedGateway(events(QUICK, event(1), breaks=True), events(QUICK, event(2), DONE)) as gateway:
         assert seqs(TrioFace(gateway.url).stream("task-1")) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Reply(resets=True),
+        error(503, "store_unavailable", headers={"retry_after": 0}),
+        error(429, "too_many_streams", headers={"retry_after": 0}),
+    ],
+    ids=["reset", "503", "429"],
+)
+def test_a_stream_is_opened_as_often_as_every_other_request_is_sent(face: Face, fault: Reply) -> None:
+    with ScriptedGateway(fault, fault, events(event(1), DONE)) as gateway:
+        assert seqs(face(gateway.url).stream("task-1")) == [1]
+    with ScriptedGateway(fault) as gateway:
+        with pytest.raises(PlangateError):
+            face(gateway.url).stream("task-1")
+        assert len(gateway.asked) == 3
+
+
+def test_a_stream_on_which_nothing_was_told_for_long_comes_back_too(
+    face: Face, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("_sync", "_async"):
+        monkeypatch.setattr(f"plangate.{module}.events.AWAY_SECONDS", 0.5)
+    with ScriptedGateway(events(QUICK, breaks=True, lasts=1), events(event(1), DONE)) as gateway:
+        assert seqs(face(gateway.url).stream("task-1", types="RESEARCH_PLAN_APPROVED")) == [1]
+
+
+def test_a_stream_comes_back_however_often_it_broke_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plangate._sync.events.time", SimpleNamespace(sleep=lambda _: None))
+    broken = [events(QUICK, breaks=True)] * 1_030
+    with ScriptedGateway(*broken, events(event(1), DONE)) as gateway:
+        with Plangate(gateway.url) as client:
+            assert seqs(list(client.stream("task-1"))) == [1]
+        assert len(gateway.asked) == 1_031
+
+
+def test_a_stream_that_is_left_early_can_be_closed() -> None:
+    async def leave(url: str) -> None:
+        async with AsyncPlangate(url) as client:
+            stream = client.stream("task-1")
+            await stream.__anext__()
+            await stream.aclose()
+            with pytest.raises(StopAsyncIteration):
+                await stream.__anext__()
+
+    with ScriptedGateway(events(QUICK, event(1), event(2), breaks=True, lasts=30)) as gateway:
+        with Plangate(gateway.url) as client, closing(client.stream("task-1")) as stream:
+            assert seqs([next(stream)]) == [1]
+        anyio.run(leave, gateway.url)

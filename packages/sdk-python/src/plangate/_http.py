@@ -28,7 +28,11 @@ def credentials(api_key: Optional[str], bearer_token: Optional[str]) -> dict[str
 
 def address(base_url: str) -> str:
     """The address without a slash at its end."""
-    if not re.match(r"https?://[^/]", base_url):
+    try:
+        is_address = bool(re.match(r"https?://[^/]", base_url) and httpx.URL(base_url).host)
+    except httpx.InvalidURL:
+        is_address = False
+    if not is_address:
         raise ValueError(f"base_url is no address: {base_url!r}; one is http://localhost:8080")
     return base_url.rstrip("/")
 
@@ -56,14 +60,16 @@ def failure_of(response: httpx.Response) -> StatusError:
     return error_of(Failure(response.status_code, response.headers, _error_body(response), _name(response.request)))
 
 
-def fault_of(error: httpx.TransportError, method: str, url: str) -> APIConnectionError:
-    """The error for no answer."""
+def fault_of(error: httpx.RequestError, method: str, url: str) -> PlangateError:
+    """The error for no answer, or one that cannot be read."""
     reason = str(error) or type(error).__name__
     if isinstance(error, httpx.TimeoutException):
         return APITimeoutError(
             f"{method} {url}: no answer in time ({type(error).__name__}); it may have been done nevertheless. "
             "Ask again, or give it more with timeout=."
         )
+    if not isinstance(error, httpx.TransportError):
+        return PlangateError(f"{method} {url}: the response cannot be read ({reason}): check base_url and the proxy")
     return APIConnectionError(
         f"{method} {url}: no answer ({reason}). Is the gateway running there? `npm start` starts one."
     )

@@ -37,6 +37,21 @@ class Request(Generic[T]):
     json: Optional[Mapping[str, Any]] = None
 
 
+def result_of(request: Request[T], answer: Answer) -> T:
+    """What a success means.
+
+    Raises:
+        PlangateError: where the body has another shape, so that what answered cannot be Plangate.
+    """
+    try:
+        return request.read(answer)
+    except (KeyError, TypeError, ValueError) as error:
+        raise PlangateError(
+            f"{request.method} {request.path}: the response is not as it should be ({type(error).__name__}: {error}): "
+            "is base_url that of a Plangate gateway?"
+        ) from error
+
+
 def submit_task(body: Mapping[str, Any], headers: Mapping[str, str]) -> Request[models.TaskHandle]:
     return Request("POST", "/api/v1/tasks", _read_handle, headers=headers, json=_given(body))
 
@@ -149,7 +164,13 @@ def delete_session(session_id: str) -> Request[None]:
 
 def get_document(path: str) -> Request[dict[str, Any]]:
     """A JSON document as it is, such as ``/health``."""
-    return Request("GET", path, lambda answer: dict(answer.body))
+
+    def read(answer: Answer) -> dict[str, Any]:
+        if not isinstance(answer.body, Mapping):
+            raise TypeError("no JSON object")
+        return dict(answer.body)
+
+    return Request("GET", path, read)
 
 
 def stream_query(

@@ -9,9 +9,9 @@ import anyio
 
 from .. import _requests as requests
 from .._retry import is_passing
-from ..errors import PlangateError, WaitTimeoutError
+from ..errors import APITimeoutError, PlangateError, WaitTimeoutError
 from ..models import ControlState, Event, Task, TaskHandle, TaskRef, TaskStatus, TaskSummary
-from .transport import AWAY_SECONDS, Transport, once
+from .transport import Transport, once
 
 
 class TaskMethods(Transport):
@@ -123,16 +123,15 @@ class TaskMethods(Transport):
             WaitTimeoutError: The task goes on.
         """
         ends = None if timeout is None else monotonic() + timeout
-        reached: Optional[float] = None
         while True:
             limit = self._timeout if ends is None else max(ends - monotonic(), 1.0)
             try:
                 task = await self.get_status(task_id, limit)
-                reached = monotonic()
                 if task.status.is_over:
                     return task
             except PlangateError as error:
-                if not is_passing(error) or reached is None or monotonic() - reached > AWAY_SECONDS:
+                is_late = isinstance(error, APITimeoutError) and ends is not None and monotonic() >= ends
+                if not (is_passing(error) or is_late) or self._is_away_for_long():
                     raise
             if ends is not None and monotonic() >= ends:
                 raise WaitTimeoutError(f"task {requests.id_of(task_id)} is not over after {timeout} s; it goes on")

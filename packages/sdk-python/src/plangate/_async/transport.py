@@ -39,6 +39,8 @@ class Transport:
             raise ValueError("default_timeout must be more than 0, max_retries not less")
         self._timeout = default_timeout
         self._max_retries = max_retries
+        #: When the gateway last did what it was asked for.
+        self._reached: Optional[float] = None
         self._owns_http = http_client is None
         self._http = http_client or httpx.AsyncClient()
 
@@ -55,7 +57,8 @@ class Transport:
         attempt = 0
         while True:
             try:
-                return await self._attempt(request, ends - monotonic())
+                # A pause may have been longer than it should; the network takes no time below zero.
+                return await self._attempt(request, max(ends - monotonic(), 0.01))
             except PlangateError as error:
                 pause = delay_seconds(error, attempt, random.random())
                 # While the first attempt is at work, asking for its answer is no further attempt at it.
@@ -78,9 +81,15 @@ class Transport:
                 headers={**self._headers, **request.headers},
                 timeout=seconds,
             )
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             raise fault_of(error, request.method, url) from error
-        return request.read(answer_of(response))
+        result = requests.result_of(request, answer_of(response))
+        self._reached = monotonic()
+        return result
+
+    def _is_away_for_long(self) -> bool:
+        """True where the gateway has never answered this client, or not for so long that waiting is hopeless."""
+        return self._reached is None or monotonic() - self._reached > AWAY_SECONDS
 
 
 def once(idempotency_key: Optional[str]) -> dict[str, str]:

@@ -9,9 +9,9 @@ from typing import Optional
 
 from .. import _requests as requests
 from .._retry import delay_seconds, is_passing
-from ..errors import NotFoundError, PlangateError, TaskEndedError, WaitTimeoutError
+from ..errors import APITimeoutError, NotFoundError, PlangateError, TaskEndedError, WaitTimeoutError
 from ..models import Approval, AuditEntry, FeedbackAnswer, PlanDiff, PlanVersion, ReviewState, TaskRef
-from .transport import AWAY_SECONDS, Transport, once
+from .transport import Transport, once
 
 #: Longest wait of the gateway for a first plan, in seconds.
 _PLAN_SECONDS = 25
@@ -46,23 +46,23 @@ class ReviewMethods(Transport):
             WaitTimeoutError: There is none after ``timeout`` seconds; the task goes on.
         """
         ends = None if timeout is None else monotonic() + timeout
-        reached: Optional[float] = None
         while True:
             left = None if ends is None else ends - monotonic()
             if left is not None and left <= 0:
                 raise WaitTimeoutError(f"task {requests.id_of(workflow_id)} has no plan after {timeout} s; it goes on")
-            wait = _PLAN_SECONDS if left is None else min(_PLAN_SECONDS, int(left))
+            # The first look comes back at once: from then on the gateway is known to be there.
+            longest = 0 if self._reached is None else _PLAN_SECONDS
+            wait = longest if left is None else min(longest, int(left))
             limit = None if left is None else left + _MARGIN_SECONDS
             asked = monotonic()
             try:
                 try:
                     return self.get_review_state(workflow_id, wait=wait, timeout=limit)
                 except NotFoundError as error:
-                    reached = monotonic()
                     if error.code != "review_not_found":
                         raise
                     # The gateway waits only where a review will come.
-                    is_coming = reached - asked >= wait / 2
+                    is_coming = monotonic() - asked >= wait / 2
                     task = self._send(requests.get_status(workflow_id), limit)
                     if task.status.is_over:
                         raise TaskEndedError(task) from error
@@ -70,10 +70,11 @@ class ReviewMethods(Transport):
                         raise
                     pause = 0.2
             except PlangateError as error:
-                if not is_passing(error) or reached is None or monotonic() - reached > AWAY_SECONDS:
+                is_late = isinstance(error, APITimeoutError) and ends is not None and monotonic() >= ends
+                if not (is_passing(error) or is_late) or self._is_away_for_long():
                     raise
                 pause = delay_seconds(error, 0, random.random())
-            time.sleep(pause)
+            time.sleep(pause if ends is None else min(pause, max(ends - monotonic(), 0.0)))
 
     def submit_review_feedback(
         self,
