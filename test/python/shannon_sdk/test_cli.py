@@ -9,7 +9,7 @@ from typing import Protocol
 import pytest
 from shannon import ShannonClient
 
-from product import Product
+from product import PROJECT, Product
 from shannon_sdk.tasks import approve_and_wait, submit_reviewed
 
 
@@ -90,3 +90,58 @@ def test_pause_resume_control_state_and_cancel(shannon: Run, client: ShannonClie
     assert "✓ Resume request sent" in shannon("resume", handle.task_id)
     assert "cancelled" in shannon("cancel", handle.task_id, "--reason", "enough")
     assert "Cancel reason: enough" in shannon("control-state", handle.task_id)
+
+
+def test_sessions_are_listed_read_renamed_and_deleted(shannon: Run, client: ShannonClient) -> None:
+    handle, _ = submit_reviewed(client)
+    assert handle.session_id
+
+    assert handle.session_id in shannon("session-list")
+    assert shannon("session-title", handle.session_id, "潮汐") == "✓ Updated\n"
+    assert client.get_session(handle.session_id).title == "潮汐"
+    assert "History msgs: 1\n" in shannon("session-get", handle.session_id)
+    assert shannon("session-delete", handle.session_id) == "✓ Deleted\n"
+    assert shannon("session-get", handle.session_id, fails=True) == "✗ [404] Session not found\n"
+
+
+NOT_SERVED = {
+    "approve": ("approval-1", "task-1", "--approve"),
+    "tools-list": (),
+    "tool-get": ("search",),
+    "tool-exec": ("search",),
+    "session-files": ("session-1",),
+    "session-file-get": ("session-1", "notes.md"),
+    "memory-files": (),
+    "memory-file-get": ("notes.md",),
+    "agents-list": (),
+    "agent-get": ("writer",),
+    "agent-exec": ("writer",),
+    "swarm-message": ("task-1", "hello"),
+    "skills-list": (),
+    "skill-get": ("writing",),
+    "skill-versions": ("writing",),
+    "schedule-create": ("daily", "0 9 * * *", "What is new?"),
+    "schedule-list": (),
+    "schedule-get": ("schedule-1",),
+    "schedule-update": ("schedule-1", "--name", "weekly"),
+    "schedule-pause": ("schedule-1",),
+    "schedule-resume": ("schedule-1",),
+    "schedule-delete": ("schedule-1",),
+    "schedule-runs": ("schedule-1",),
+}
+
+
+@pytest.mark.parametrize("command", NOT_SERVED)
+def test_a_command_of_a_part_that_is_not_served_says_not_found(shannon: Run, command: str) -> None:
+    assert shannon(command, *NOT_SERVED[command], fails=True) == "✗ [404] Not found\n"
+
+
+def test_every_command_of_the_package_stands_in_the_table(shannon: Run) -> None:
+    offered = re.search(r"\{([a-z,\-]+)\}", shannon("--help"))
+    assert offered
+    text = (PROJECT / "docs" / "compatibility.md").read_text(encoding="utf-8")
+    rows = text.split("## The `shannon` command")[1].split("\n## ")[0]
+    told = re.findall(
+        r"`([a-z\-]+)(?: --wait)?`", "\n".join(row.split("|")[1] for row in re.findall(r"^\|.*", rows, re.M))
+    )
+    assert set(told) == set(offered[1].split(","))
