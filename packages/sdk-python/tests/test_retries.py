@@ -168,7 +168,7 @@ def test_waiting_for_a_plan_outlives_a_gateway_that_is_away_for_a_while(
     running = Reply(body={**TASK, "status": "TASK_STATUS_RUNNING"})
     away = error(503, "store_unavailable", headers={"retry_after": 0})
     broken = Reply(resets=True)
-    replies = [missing, running, away, away, missing, broken, missing, away, broken, missing, Reply(body=TASK)]
+    replies = [missing, broken, missing, running, away, away, missing, away, broken, missing, Reply(body=TASK)]
     with ScriptedGateway(*replies) as gateway, pytest.raises(TaskEndedError):
         face(gateway.url, max_retries=0).call("wait_for_review", "task-1")
     assert len(gateway.asked) == len(replies)

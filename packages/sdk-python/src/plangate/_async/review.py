@@ -60,10 +60,11 @@ class ReviewMethods(Transport):
                 try:
                     return await self.get_review_state(workflow_id, wait=wait, timeout=limit)
                 except NotFoundError as error:
+                    self._reached = monotonic()
                     if error.code != "review_not_found":
                         raise
                     # The gateway waits only where a review will come.
-                    is_coming = monotonic() - asked >= wait / 2
+                    is_coming = self._reached - asked >= wait / 2
                     task = await self._send(requests.get_status(workflow_id), limit)
                     if task.status.is_over:
                         raise TaskEndedError(task) from error
