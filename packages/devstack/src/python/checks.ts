@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { PROJECT_FOLDER } from '@plangate/service';
 import { findPython } from '../install/python.ts';
@@ -38,13 +38,16 @@ export async function pythonChecks({ work, report, succeeds }: PythonChecks): Pr
       : { passed: 0, failed: 1 };
   const types = (name: string, folder: string) =>
     check(name, 'mypy', `--config-file=${configOf(folder)}`, `--cache-dir=${join(work, 'mypy')}`, folder);
-  const suite = async (name: string, folder: string) => {
+  const suite = async (name: string, folder: string, before: string[] = []) => {
     const results = join(work, `${name}.xml`);
     const options = ['-c', configOf(folder), '-p', 'no:cacheprovider', '-q', `--junit-xml=${results}`];
-    return countJunit(results, await succeeds(name, python, ['-m', 'pytest', ...options, folder], env));
+    const path = { PYTHONPATH: [...before, installed].join(delimiter) };
+    const passed = await succeeds(name, python, ['-m', 'pytest', ...options, folder], { ...env, ...path });
+    return countJunit(results, passed);
   };
 
   const dist = join(work, 'dist');
+  const lowest = join(work, 'lowest');
   return sum([
     await check('Python lint', 'ruff', 'check', '--no-cache', SDK, SUITES),
     await check('Python format', 'ruff', 'format', '--no-cache', '--check', SDK, SUITES),
@@ -53,11 +56,21 @@ export async function pythonChecks({ work, report, succeeds }: PythonChecks): Pr
     await types('Python SDK types', SDK),
     await types('Python suite types', SUITES),
     await suite('Python SDK suite', SDK),
+    await check('Python SDK lowest versions', 'pip', ...INSTALL, '--target', lowest, ...lowestVersions()),
+    await suite('Python SDK suite with the lowest versions', SDK, [lowest]),
     await suite('Python product suites', SUITES),
   ]);
 }
 
 const INSTALL = ['install', '--quiet', '--disable-pip-version-check', '--no-deps'];
+
+/** What the SDK depends on, in the oldest versions that it says it works with. */
+function lowestVersions(): string[] {
+  const [, list = ''] = /^dependencies = \[(.*)\]$/m.exec(readFileSync(configOf(SDK), 'utf8')) ?? [];
+  const names = [...list.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name.replace('>=', '=='));
+  if (names.length === 0) throw new Error(`${configOf(SDK)} names no dependencies`);
+  return names;
+}
 
 function configOf(folder: string): string {
   return join(folder, 'pyproject.toml');
