@@ -36,7 +36,7 @@ export const Citation = z.object({
   passage_id: z.string(),
   /** Words of the passage that carry the claim, letter by letter. */
   quote: z.string(),
-  /** False where no words of the passage carry the claim. */
+  /** True where the quote was found to carry the claim; false also where claims are not checked (`enable_verification`). */
   checked: z.boolean(),
 });
 export type Citation = z.infer<typeof Citation>;

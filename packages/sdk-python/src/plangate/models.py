@@ -68,7 +68,7 @@ class Citation:
     passage_id: str = ""
     #: Words of the source that carry the claim, letter by letter.
     quote: str = ""
-    #: False where no words of the source carry the claim.
+    #: True where the quote was found to carry the claim; false also where claims are not checked.
     checked: bool = False
 
 
