@@ -183,6 +183,13 @@ def test_waiting_for_a_plan_ends_with_its_timeout_whatever_retry_after_says(face
     assert monotonic() - began < 30
 
 
+def test_a_wait_outlives_a_look_that_is_not_answered_in_time(face: Face) -> None:
+    running = Reply(body={**TASK, "status": "TASK_STATUS_RUNNING"})
+    with ScriptedGateway(running, Reply(hangs=True), Reply(body=TASK)) as gateway:
+        client = face(gateway.url, default_timeout=0.5, max_retries=0)
+        assert client.call("wait", "task-1", poll_interval=0.05).result == "report"
+
+
 def test_a_wait_whose_last_look_is_not_answered_ends_with_its_timeout(face: Face) -> None:
     running = Reply(body={**TASK, "status": "TASK_STATUS_RUNNING"})
     with ScriptedGateway(running, Reply(hangs=True)) as gateway, pytest.raises(WaitTimeoutError, match="it goes on"):

@@ -1,5 +1,5 @@
 import { type Condition, conditionOf, type ReviewState } from './condition.ts';
-import { ConnectionError, NotFoundError, TimeoutError, versionOf } from './http/errors.ts';
+import { NotFoundError, TimeoutError, versionOf } from './http/errors.ts';
 import { AWAY_SECONDS, Patience } from './http/patience.ts';
 import { pause } from './http/pause.ts';
 import { limitMs } from './http/timer.ts';
@@ -86,12 +86,8 @@ export class Reviews {
         }
         await pause(LOOK_AGAIN_MS, signal);
       } catch (error) {
-        if (!(error instanceof TimeoutError)) {
-          await patience.afterFault(error, LOOK_AGAIN_MS);
-        } else if (limit.timeoutSeconds < left) {
-          // A gateway that takes the connection and says nothing is as good as away.
-          await patience.afterFault(new ConnectionError(error.message, { cause: error }), LOOK_AGAIN_MS);
-        }
+        const isOver = error instanceof TimeoutError && limit.timeoutSeconds >= left;
+        if (!isOver) await patience.afterFault(error, LOOK_AGAIN_MS);
       }
     }
   }

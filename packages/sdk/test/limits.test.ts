@@ -115,6 +115,18 @@ describe('a gateway that takes the connection and says nothing', () => {
   });
 });
 
+test('the wait for a task outlives a look that is not answered in time', async () => {
+  let looks = 0;
+  const url = await serve((_req, res) => {
+    looks += 1;
+    if (looks === 1) json(res, 200, { status: 'TASK_STATUS_RUNNING' });
+    if (looks === 3) json(res, 200, { status: 'TASK_STATUS_COMPLETED' });
+  });
+  const { tasks } = new Plangate({ baseUrl: url, timeoutSeconds: 0.5, maxRetries: 0 });
+  const done = await tasks.wait('task-1', { by: 'polling', intervalSeconds: 0.05 });
+  expect([done.status, looks]).toEqual(['TASK_STATUS_COMPLETED', 3]);
+});
+
 test('the wait for a plan outlives a gateway that breaks off while it is asked whether the task still runs', async () => {
   const asked: string[] = [];
   const url = await serve((req, res) => {

@@ -167,6 +167,18 @@ describe('against a server that does as its test says', () => {
     expect(server.openings.map(({ after }) => after)).toEqual([null, '1-4']);
   });
 
+  test('a stream on which nothing was told for long comes back too: its gateway was there until it broke off', async () => {
+    const { plangate } = await opened(
+      (res) => {
+        send(res, 'retry: 50\n\n: ping\n\n');
+        setTimeout(() => res.socket?.resetAndDestroy(), 1_000);
+      },
+      (res) => res.socket?.resetAndDestroy(),
+      (res) => sendAll(res, `${frame(1)}${DONE}`),
+    );
+    expect(seqs(await all(plangate.events.stream('task-1', { awaySeconds: 0.8 })))).toEqual([1]);
+  });
+
   test('it comes back after the time that retry says, and a clean end without done is no end', async () => {
     const { server, plangate } = await opened(
       (res) => sendAll(res, `retry: 700\n\n${frame(1)}`),

@@ -1,3 +1,4 @@
+import { TimeoutError } from './errors.ts';
 import { pause } from './pause.ts';
 import { isPassing, retryDelayMs } from './retry.ts';
 
@@ -28,6 +29,12 @@ export class Patience {
     this.#reachedAt = performance.now();
   }
 
+  /** A connection that was open for so long has broken off: the gateway was there until now. */
+  lasted(milliseconds: number): void {
+    this.reach();
+    if (milliseconds > LONGEST_DELAY_MS) this.#failures = 0;
+  }
+
   /** Something came of it: the next fault is the first again. */
   progress(): void {
     this.reach();
@@ -35,13 +42,15 @@ export class Patience {
   }
 
   /**
-   * Waits before the next attempt.
+   * Waits before the next attempt. That no answer came in time is a fault that passes: the limit was the one of a
+   * single look, not of the wait.
    * @param leastMs shortest wait in milliseconds
    * @throws the error where it does not pass, where the gateway has never answered, or has been away for too long
    */
   async afterFault(error: unknown, leastMs: number): Promise<void> {
     this.#signal?.throwIfAborted();
-    if (!isPassing(error) || this.#reachedAt === null) throw error;
+    const passes = isPassing(error) || error instanceof TimeoutError;
+    if (!passes || this.#reachedAt === null) throw error;
     if (performance.now() - this.#reachedAt > this.#limitMs) throw error;
     await this.afterBreak(leastMs, retryDelayMs(error, 0, Math.random()));
   }

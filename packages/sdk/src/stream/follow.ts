@@ -44,6 +44,7 @@ export async function* follow(parts: FollowParts): AsyncGenerator<StreamEvent, v
     patience.reach();
     if (response.status === NO_CONTENT || response.body === null) return;
     requireStream(response);
+    const opened = performance.now();
     const frames = readFrames(response.body, { silenceMs, onRetry });
     try {
       for (;;) {
@@ -63,6 +64,7 @@ export async function* follow(parts: FollowParts): AsyncGenerator<StreamEvent, v
     } finally {
       await frames.return();
     }
+    patience.lasted(performance.now() - opened);
     await patience.afterBreak(retryMs);
   }
 }

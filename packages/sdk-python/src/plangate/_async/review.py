@@ -72,8 +72,9 @@ class ReviewMethods(Transport):
                         raise
                     pause = 0.2
             except PlangateError as error:
-                is_late = isinstance(error, APITimeoutError) and ends is not None and monotonic() >= ends
-                if not (is_passing(error) or is_late) or self._is_away_for_long():
+                # The limit was the one of a single look.
+                passes = is_passing(error) or isinstance(error, APITimeoutError)
+                if not passes or self._is_away_for_long():
                     raise
                 pause = delay_seconds(error, 0, random.random())
             await anyio.sleep(pause if ends is None else min(pause, max(ends - monotonic(), 0.0)))

@@ -129,8 +129,9 @@ class TaskMethods(Transport):
                 if task.status.is_over:
                     return task
             except PlangateError as error:
-                is_late = isinstance(error, APITimeoutError) and ends is not None and monotonic() >= ends
-                if not (is_passing(error) or is_late) or self._is_away_for_long():
+                # The limit was the one of a single look.
+                passes = is_passing(error) or isinstance(error, APITimeoutError)
+                if not passes or self._is_away_for_long():
                     raise
             if ends is not None and monotonic() >= ends:
                 raise WaitTimeoutError(f"task {requests.id_of(task_id)} is not over after {timeout} s; it goes on")
