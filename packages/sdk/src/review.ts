@@ -2,8 +2,8 @@ import { type Condition, conditionOf, type ReviewState } from './condition.ts';
 import { NotFoundError, TimeoutError, versionOf } from './http/errors.ts';
 import { AWAY_SECONDS, Patience } from './http/patience.ts';
 import { pause } from './http/pause.ts';
-import { limitMs } from './http/timer.ts';
 import type { CallOptions, ChangeOptions, Transport } from './http/transport.ts';
+import { withinLimit } from './http/within-limit.ts';
 import { idOf, type TaskRef, taskPath } from './ref.ts';
 import { isOver, TaskEndedError } from './task-end.ts';
 import type {
@@ -62,34 +62,25 @@ export class Reviews {
    * @throws {NotFoundError} where the task is not one whose plan is reviewed
    */
   async waitUntilReady(task: TaskRef, options: CallOptions = {}): Promise<Review> {
-    const { signal, timeoutSeconds = Number.POSITIVE_INFINITY } = options;
-    const patience = new Patience(AWAY_SECONDS, signal);
-    const ends = performance.now() + limitMs('timeoutSeconds', timeoutSeconds);
-    for (;;) {
-      const left = Math.max(0, (ends - performance.now()) / 1_000);
-      if (left === 0)
-        throw new TimeoutError(`task ${idOf(task)} has no plan after ${timeoutSeconds} s; it goes on`);
-      // The first look comes back at once: from then on the gateway is known to be there.
-      const wait = patience.reached ? Math.min(LONGEST_WAIT_SECONDS, Math.floor(left)) : 0;
-      const answerSeconds = wait + Math.min(ANSWER_SECONDS, this.#transport.timeoutSeconds);
-      const limit = { ...options, timeoutSeconds: Math.min(left, answerSeconds) };
-      const asked = performance.now();
-      try {
+    const { timeoutSeconds = Number.POSITIVE_INFINITY } = options;
+    const ends = performance.now() + timeoutSeconds * 1_000;
+    const late = () =>
+      new TimeoutError(`task ${idOf(task)} has no plan after ${timeoutSeconds} s; it goes on`);
+    return withinLimit(options, late, async (signal) => {
+      const patience = new Patience(AWAY_SECONDS, signal);
+      for (;;) {
+        // The first look comes back at once: from then on the gateway is known to be there.
+        const left = Math.floor(Math.max(0, ends - performance.now()) / 1_000);
+        const wait = patience.reached ? Math.min(LONGEST_WAIT_SECONDS, left) : 0;
         try {
-          return await this.get(task, { ...limit, wait });
+          const review = await this.#look(task, wait, { ...options, signal }, patience);
+          if (review) return review;
+          await pause(LOOK_AGAIN_MS, signal);
         } catch (error) {
-          if (!(error instanceof NotFoundError) || error.code !== 'review_not_found') throw error;
-          patience.progress();
-          // The gateway waits only where a review will come.
-          const waited = (performance.now() - asked) / 1_000 >= wait / 2;
-          await this.#requireRunning(task, waited ? null : error, limit);
+          await patience.afterFault(error, LOOK_AGAIN_MS);
         }
-        await pause(LOOK_AGAIN_MS, signal);
-      } catch (error) {
-        const isOver = error instanceof TimeoutError && limit.timeoutSeconds >= left;
-        if (!isOver) await patience.afterFault(error, LOOK_AGAIN_MS);
       }
-    }
+    });
   }
 
   /**
@@ -163,6 +154,25 @@ export class Reviews {
   /** Every step and every refusal, chained by hash. */
   async audit(task: TaskRef, options: CallOptions = {}): Promise<AuditList> {
     return this.#read(task, '/audit', {}, options);
+  }
+
+  /**
+   * The review; null where there is none yet, but will be.
+   * @param wait how long the gateway may wait for it, in seconds
+   */
+  async #look(task: TaskRef, wait: number, options: CallOptions, patience: Patience): Promise<Review | null> {
+    const timeoutSeconds = wait + Math.min(ANSWER_SECONDS, this.#transport.timeoutSeconds);
+    const asked = performance.now();
+    try {
+      return await this.get(task, { ...options, timeoutSeconds, wait });
+    } catch (error) {
+      if (!(error instanceof NotFoundError) || error.code !== 'review_not_found') throw error;
+      patience.progress();
+      // The gateway waits only where a review will come.
+      const waited = (performance.now() - asked) / 1_000 >= wait / 2;
+      await this.#requireRunning(task, waited ? null : error, { ...options, timeoutSeconds });
+      return null;
+    }
   }
 
   /** @throws {TaskEndedError} where the task is over; `missing` where it is not one that has a review */

@@ -2,8 +2,8 @@ import type { Events, StreamOptions } from './events.ts';
 import { RateLimitError, TimeoutError } from './http/errors.ts';
 import { AWAY_SECONDS, Patience } from './http/patience.ts';
 import { pause } from './http/pause.ts';
-import { after, limitMs } from './http/timer.ts';
 import type { CallOptions, ChangeOptions, Transport } from './http/transport.ts';
+import { withinLimit } from './http/within-limit.ts';
 import { idOf, type TaskRef, taskPath } from './ref.ts';
 import type { Page } from './sessions.ts';
 import type { StreamEvent } from './stream/event.ts';
@@ -119,21 +119,13 @@ export class Tasks {
    * @throws the reason of `signal` when it is aborted
    */
   async wait(task: TaskRef, options: WaitOptions = {}): Promise<TaskBody> {
-    const { signal: outer, timeoutSeconds, by = 'stream', onEvent, intervalSeconds = 2 } = options;
-    const limit = new AbortController();
-    const longestMs = limitMs('timeoutSeconds', timeoutSeconds ?? Number.POSITIVE_INFINITY);
-    const end = after(longestMs, () => limit.abort());
-    const signal = outer ? AbortSignal.any([outer, limit.signal]) : limit.signal;
-    try {
+    const { timeoutSeconds, by = 'stream', onEvent, intervalSeconds = 2 } = options;
+    const late = () =>
+      new TimeoutError(`task ${idOf(task)} has not ended within ${timeoutSeconds} s; it goes on`);
+    return withinLimit(options, late, async (signal) => {
       const streamed = by === 'stream' && (await this.#streamToEnd(task, onEvent, signal));
-      return await this.#pollToEnd(task, streamed ? SETTLE_MS : intervalSeconds * 1_000, signal);
-    } catch (error) {
-      outer?.throwIfAborted();
-      if (!limit.signal.aborted) throw error;
-      throw new TimeoutError(`task ${idOf(task)} has not ended within ${timeoutSeconds} s; it goes on`);
-    } finally {
-      end();
-    }
+      return this.#pollToEnd(task, streamed ? SETTLE_MS : intervalSeconds * 1_000, signal);
+    });
   }
 
   /** False where the gateway has no stream left for this user. */

@@ -115,6 +115,19 @@ describe('a gateway that takes the connection and says nothing', () => {
   });
 });
 
+test('the wait for a plan ends with its own limit, whatever Retry-After says', async () => {
+  let looks = 0;
+  const url = await serve((_req, res) => {
+    looks += 1;
+    if (looks === 1) return json(res, 404, { error: 'Review session not found', code: 'review_not_found' });
+    if (looks === 2) return json(res, 200, { status: 'TASK_STATUS_RUNNING' });
+    json(res, 503, { error: 'Redis is away', code: 'store_unavailable' }, { 'Retry-After': '3600' });
+  });
+  const { review } = new Plangate({ baseUrl: url });
+  const late = review.waitUntilReady('task-1', { timeoutSeconds: 0.8 });
+  await expect(late).rejects.toThrow('task task-1 has no plan after 0.8 s; it goes on');
+});
+
 test('the wait for a task outlives a look that is not answered in time', async () => {
   let looks = 0;
   const url = await serve((_req, res) => {

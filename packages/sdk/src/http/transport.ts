@@ -3,7 +3,7 @@ import { ConnectionError, errorOf, PlangateError, TimeoutError } from './errors.
 import { newIdempotencyKey } from './idempotency-key.ts';
 import { pause } from './pause.ts';
 import { isInProgress, isPassing, retryDelayMs } from './retry.ts';
-import { after, limitMs } from './timer.ts';
+import { withinLimit } from './within-limit.ts';
 
 /** What the transport is made of; the client's options with their defaults filled in. */
 export interface TransportOptions {
@@ -69,12 +69,13 @@ export class Transport {
    */
   async request<T>(call: Call, options: ChangeOptions = {}): Promise<Answer<T>> {
     const { timeoutSeconds = this.#options.timeoutSeconds, maxRetries = this.#options.maxRetries } = options;
-    const limit = new AbortController();
-    const longestMs = limitMs('timeoutSeconds', timeoutSeconds);
-    const end = after(longestMs, () => limit.abort());
-    const ends = performance.now() + longestMs;
-    const signal = options.signal ? AbortSignal.any([options.signal, limit.signal]) : limit.signal;
-    try {
+    const ends = performance.now() + timeoutSeconds * 1_000;
+    const late = (cause: unknown) => {
+      const hint =
+        call.method === 'GET' ? '' : '. It may have been done all the same: look, or send it again.';
+      return new TimeoutError(`${describe(call)}: no answer within ${timeoutSeconds} s${hint}`, { cause });
+    };
+    return withinLimit({ signal: options.signal, timeoutSeconds }, late, async (signal) => {
       const prepared = call.method === 'POST' ? withKey(call, options.idempotencyKey) : call;
       for (let attempt = 0; ; ) {
         try {
@@ -89,17 +90,7 @@ export class Transport {
           if (isAttempt) attempt += 1;
         }
       }
-    } catch (error) {
-      options.signal?.throwIfAborted();
-      if (!limit.signal.aborted) throw error;
-      const isRead = call.method === 'GET';
-      throw new TimeoutError(
-        `${describe(call)}: no answer within ${timeoutSeconds} s${isRead ? '' : '. It may have been done all the same: look, or send it again.'}`,
-        { cause: error },
-      );
-    } finally {
-      end();
-    }
+    });
   }
 
   /**
@@ -108,20 +99,11 @@ export class Transport {
    * @throws {StatusError | ConnectionError} where it cannot be opened; the reason of the signal
    */
   async open(call: Call, signal: AbortSignal, longestMs: number): Promise<Response> {
-    const limit = new AbortController();
-    const end = after(longestMs, () => limit.abort());
+    const timeoutSeconds = Math.max(1, Math.round(longestMs)) / 1_000;
+    const late = (cause: unknown) =>
+      new ConnectionError(`${describe(call)}: no answer within ${timeoutSeconds} s`, { cause });
     const headers = { Accept: 'text/event-stream', ...call.headers };
-    try {
-      return await this.#send({ ...call, headers }, AbortSignal.any([signal, limit.signal]));
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!limit.signal.aborted) throw error;
-      throw new ConnectionError(`${describe(call)}: no answer within ${Math.round(longestMs) / 1_000} s`, {
-        cause: error,
-      });
-    } finally {
-      end();
-    }
+    return withinLimit({ signal, timeoutSeconds }, late, (both) => this.#send({ ...call, headers }, both));
   }
 
   async #send(call: Call, signal: AbortSignal): Promise<Response> {
