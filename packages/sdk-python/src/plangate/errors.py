@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, Optional
+from typing import Any, Optional
 
 from ._advice import advice_for
-
-if TYPE_CHECKING:
-    from .models import Task
+from .models import Task
 
 
 @dataclass(frozen=True)

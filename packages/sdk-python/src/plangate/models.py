@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import Enum
 from typing import Any, Optional, Union
-
-from ._decode import decode
 
 
 class TaskStatus(str, Enum):
@@ -62,8 +60,8 @@ class Citation:
     """A source of a report, which refers to it as ``[n]``."""
 
     n: int
-    title: str
-    url: str
+    title: str = ""
+    url: str = ""
     source: str = ""
     passage_id: str = ""
     #: Words of the source that carry the claim, letter by letter.
@@ -99,7 +97,11 @@ class Task:
     @property
     def citations(self) -> list[Citation]:
         """The sources of the report, as it numbers them; empty where it has none."""
-        return [decode(Citation, citation) for citation in self.metadata.get("citations", [])]
+        known = [field.name for field in fields(Citation)]
+        return [
+            Citation(**{name: citation[name] for name in known if name in citation})
+            for citation in self.metadata.get("citations", [])
+        ]
 
 
 @dataclass(frozen=True)
