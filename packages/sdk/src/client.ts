@@ -61,8 +61,14 @@ export class Plangate {
 }
 
 function readBaseUrl(given = 'http://localhost:8080'): string {
-  if (/^https?:\/\/[^?#]*$/i.test(given) && URL.canParse(given)) return given.replace(/\/+$/, '');
-  throw new TypeError(`baseUrl is no address: "${given}"; one is http://localhost:8080`);
+  if (!/^https?:\/\/[^?#\s]+$/i.test(given) || !URL.canParse(given)) {
+    throw new TypeError(`baseUrl is no address: "${given}"; one is http://localhost:8080`);
+  }
+  // Not shown: it may hold a password. `fetch` takes no such address.
+  const { username, password } = new URL(given);
+  if (username || password)
+    throw new TypeError('baseUrl must not hold a user or password; pass apiKey or token');
+  return given.replace(/\/+$/, '');
 }
 
 /** Header values are checked here, as `fetch` would show them in its error. */

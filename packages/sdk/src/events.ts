@@ -1,3 +1,4 @@
+import { abortedBy } from './http/abort.ts';
 import { AWAY_SECONDS, Patience } from './http/patience.ts';
 import { pause } from './http/pause.ts';
 import { isPassing, retryDelayMs } from './http/retry.ts';
@@ -38,18 +39,19 @@ export class Events {
   /**
    * The events of a task, live, to its end: `for await (const event of plangate.events.stream(id))`. A connection
    * that breaks is made again and goes on after the last event; each event comes once. Events that are no longer kept
-   * are reported as one `gap`. Leaving the loop closes the connection; no more is read than is taken.
+   * are reported as one `gap`. Leaving the loop closes the connection, and so does `return()`; no more is read than is
+   * taken.
    * @throws {StatusError | ConnectionError} where the stream cannot be opened, or the gateway stays away
    * @throws the reason of `signal` when it is aborted
    * @throws {TypeError} for a `last_event_id` that is none
    */
   stream(task: TaskRef, options: StreamOptions = {}): AsyncGenerator<StreamEvent, void, undefined> {
-    const { types, signal: outer, silenceSeconds = SILENCE_SECONDS, awaySeconds = AWAY_SECONDS } = options;
+    const { types, silenceSeconds = SILENCE_SECONDS, awaySeconds = AWAY_SECONDS } = options;
     const silenceMs = limitMs('silenceSeconds', silenceSeconds);
     const workflowId = idOf(task);
     const lastEventId = readCursor(options.last_event_id);
     const closed = new AbortController();
-    const signal = outer ? AbortSignal.any([outer, closed.signal]) : closed.signal;
+    const { signal } = closed;
     const patience = new Patience(awaySeconds, signal);
     const path = '/api/v1/stream/sse';
     const query = { workflow_id: workflowId, types: types?.join(',') };
@@ -68,20 +70,47 @@ export class Events {
         }
       }
     };
-    return closing(follow({ open, lastEventId, patience, silenceMs, signal }), closed);
+    const events = follow({ open, lastEventId, patience, silenceMs, signal });
+    return leavable(closing(events, closed, options.signal), closed);
   }
 }
 
-/** Gives the connection up when the reader leaves, also while the stream is being opened. */
+type StreamEvents = AsyncGenerator<StreamEvent, void, undefined>;
+
+/** Gives the connection up with the signal, and when the stream is over or its reader leaves between two events. */
 async function* closing(
-  events: AsyncGenerator<StreamEvent, void, undefined>,
+  events: StreamEvents,
   closed: AbortController,
-): AsyncGenerator<StreamEvent, void, undefined> {
+  signal: AbortSignal | undefined,
+): StreamEvents {
+  const unbind = abortedBy(closed, signal);
   try {
     yield* events;
   } finally {
+    unbind();
     closed.abort();
   }
+}
+
+/** Lets the reader leave also while the next event is waited for, where a generator on its own would wait with them. */
+function leavable(events: StreamEvents, closed: AbortController): StreamEvents {
+  const left = new Error('the reader has left the stream');
+  const next = events.next.bind(events);
+  const leave = events.return.bind(events);
+  return Object.assign(events, {
+    async next(): Promise<IteratorResult<StreamEvent, void>> {
+      try {
+        return await next();
+      } catch (error) {
+        if (error === left) return { done: true, value: undefined };
+        throw error;
+      }
+    },
+    return(): Promise<IteratorResult<StreamEvent, void>> {
+      closed.abort(left);
+      return leave();
+    },
+  });
 }
 
 function readCursor(value: string | number | undefined): string | null {

@@ -2,6 +2,7 @@ import type { Events, StreamOptions } from './events.ts';
 import { RateLimitError, TimeoutError } from './http/errors.ts';
 import { AWAY_SECONDS, Patience } from './http/patience.ts';
 import { pause } from './http/pause.ts';
+import { limitMs } from './http/timer.ts';
 import type { CallOptions, ChangeOptions, Transport } from './http/transport.ts';
 import { withinLimit } from './http/within-limit.ts';
 import { idOf, type TaskRef, taskPath } from './ref.ts';
@@ -120,11 +121,14 @@ export class Tasks {
    */
   async wait(task: TaskRef, options: WaitOptions = {}): Promise<TaskBody> {
     const { timeoutSeconds, by = 'stream', onEvent, intervalSeconds = 2 } = options;
+    const intervalMs = limitMs('intervalSeconds', intervalSeconds);
     const late = () =>
       new TimeoutError(`task ${idOf(task)} has not ended within ${timeoutSeconds} s; it goes on`);
     return withinLimit(options, late, async (signal) => {
+      const patience = new Patience(AWAY_SECONDS, signal);
       const streamed = by === 'stream' && (await this.#streamToEnd(task, onEvent, signal));
-      return this.#pollToEnd(task, streamed ? SETTLE_MS : intervalSeconds * 1_000, signal);
+      if (streamed) patience.reach();
+      return this.#pollToEnd(task, streamed ? SETTLE_MS : intervalMs, signal, patience);
     });
   }
 
@@ -141,8 +145,12 @@ export class Tasks {
     }
   }
 
-  async #pollToEnd(task: TaskRef, intervalMs: number, signal: AbortSignal): Promise<TaskBody> {
-    const patience = new Patience(AWAY_SECONDS, signal);
+  async #pollToEnd(
+    task: TaskRef,
+    intervalMs: number,
+    signal: AbortSignal,
+    patience: Patience,
+  ): Promise<TaskBody> {
     for (;;) {
       try {
         const body = await this.get(task, { signal });

@@ -187,6 +187,8 @@ test('what is no Plangate is told', async () => {
 test.each([
   [{ baseUrl: 'localhost:8080' }, 'baseUrl is no address'],
   [{ baseUrl: '' }, 'baseUrl is no address'],
+  [{ baseUrl: 'http://ada:s3cret@localhost' }, 'baseUrl must not hold a user or password'],
+  [{ baseUrl: 'http://localhost\n' }, 'baseUrl is no address'],
   [{ timeoutSeconds: 0 }, 'timeoutSeconds must be more than 0'],
   [{ maxRetries: -1 }, 'maxRetries must be a whole number'],
   [{ apiKey: 'pg_\n' }, 'apiKey has characters that no key has'],

@@ -1,29 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { getEventListeners } from 'node:events';
+import { describe, expect, test, vi } from 'vitest';
 import { ConflictError, ConnectionError, Plangate, TimeoutError } from '../src/index.ts';
+import { json, serve } from './scripted-gateway.ts';
 
-const servers: Server[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  }
-});
-
-/** A gateway that answers as the test says. */
-async function serve(handler: RequestListener): Promise<string> {
-  const server = createServer(handler);
-  servers.push(server);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-const json = (res: Parameters<RequestListener>[1], status: number, body: object, headers = {}) => {
-  res.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
-};
 const RUNNING = {
   error: 'A request with this Idempotency-Key is still running',
   code: 'idempotency_running',
@@ -31,6 +10,19 @@ const RUNNING = {
 const THIRTY_DAYS = 2_592_000;
 
 describe('a limit', () => {
+  const never = () => new Promise<never>(() => undefined);
+  test.each([
+    ['a token', { token: never }],
+    ['a fetch', { fetch: never }],
+  ])('and a signal end a call whose %s never comes', async (_, options) => {
+    const { tasks } = new Plangate({ ...options, timeoutSeconds: 0.05 });
+    await expect(tasks.get('task-1')).rejects.toBeInstanceOf(TimeoutError);
+    const controller = new AbortController();
+    const call = tasks.submit({ query: 'q' }, { signal: controller.signal, timeoutSeconds: 60 });
+    controller.abort(new Error('page closed'));
+    await expect(call).rejects.toThrow('page closed');
+  });
+
   test('of 30 days, or of none, does not end at once', async () => {
     const warned = vi.spyOn(process, 'emitWarning');
     const url = await serve((_req, res) => void setTimeout(() => json(res, 200, { tasks: [] }), 50));
@@ -168,4 +160,46 @@ test('what names nothing is refused before anything is sent', async () => {
   const badKey = plangate.tasks.submit({ query: 'q' }, { idempotencyKey: 'é中' });
   await expect(badKey).rejects.toThrow('idempotencyKey must have 1 to 255 visible ASCII characters');
   expect(() => new Plangate({ baseUrl: 'http://localhost:8080?x=1' })).toThrow('baseUrl is no address');
+});
+
+test('the wait for a task outlives a gateway that is away right after the last event', async () => {
+  let isDone = false;
+  let looks = 0;
+  const url = await serve((req, res) => {
+    if (req.url?.includes('/stream/')) {
+      isDone = true;
+      res.writeHead(200, { 'Content-Type': 'text/event-stream' }).end('event: done\ndata: [DONE]\n\n');
+    } else if (isDone && ++looks <= 2) res.socket?.resetAndDestroy();
+    else json(res, 200, { task_id: 'task-1', status: 'TASK_STATUS_COMPLETED' });
+  });
+  const { tasks } = new Plangate({ baseUrl: url, maxRetries: 0 });
+  expect(await tasks.wait('task-1')).toMatchObject({ status: 'TASK_STATUS_COMPLETED' });
+  expect(looks).toBe(3);
+});
+
+test('a wait that would ask without any pause is refused', async () => {
+  const { tasks } = new Plangate();
+  for (const intervalSeconds of [0, -1, Number.NaN]) {
+    const wait = tasks.wait('task-1', { by: 'polling', intervalSeconds });
+    await expect(wait).rejects.toThrow('intervalSeconds must be more than 0');
+  }
+});
+
+test('a signal that outlives its calls, streams and waits keeps nothing of them', async () => {
+  const url = await serve((req, res) => {
+    if (!req.url?.includes('/stream/')) return json(res, 200, { status: 'TASK_STATUS_COMPLETED' });
+    res.writeHead(200, { 'Content-Type': 'text/event-stream' }).end('event: done\ndata: [DONE]\n\n');
+  });
+  const { tasks, events } = new Plangate({ baseUrl: url });
+  const { signal } = new AbortController();
+  // Node 20 and 22 keep a weak reference for every signal that was made of another one.
+  const combined = vi.spyOn(AbortSignal, 'any');
+  await tasks.get('task-1', { signal });
+  await tasks.wait('task-1', { signal });
+  for await (const _ of events.stream('task-1', { signal }));
+  for await (const _ of events.stream('task-1', { signal })) break;
+  events.stream('task-1', { signal });
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+  expect(combined.mock.calls.flat(2)).not.toContain(signal);
+  combined.mockRestore();
 });

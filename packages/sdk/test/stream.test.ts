@@ -249,6 +249,42 @@ describe('against a server that does as its test says', () => {
     await until(() => server.closed() === 1);
   });
 
+  test('a reader leaves at once also while the next event is waited for, or the stream is being opened', async () => {
+    const { server, plangate } = await opened(
+      (res) => send(res, frame(1)),
+      (res) => void res,
+    );
+    const events = plangate.events.stream('task-1');
+    await events.next();
+    const waiting = events.next();
+    expect(await events.return()).toEqual({ done: true, value: undefined });
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    await until(() => server.closed() === 1);
+    const opening = plangate.events.stream('task-1');
+    const first = opening.next();
+    await until(() => server.openings.length === 2);
+    await opening.return();
+    expect(await first).toEqual({ done: true, value: undefined });
+    await until(() => server.closed() === 2);
+  });
+
+  test('P56 a gap is told once, however often the connection breaks before anything comes after it', async () => {
+    const gap = (earliest: number) =>
+      `retry: 10\n\nevent: gap\ndata: ${JSON.stringify({ requested: '1-1', earliest, latest: 9 })}\n\n`;
+    const { plangate } = await opened(
+      (res) => sendAll(res, gap(5)),
+      (res) => sendAll(res, gap(5)),
+      (res) => sendAll(res, gap(6)),
+      (res) => sendAll(res, `${gap(6)}${frame(6)}${DONE}`),
+    );
+    const events = await all(plangate.events.stream('task-1', { last_event_id: '1-1' }));
+    expect(events.map(({ event, data }) => ('earliest' in data ? data.earliest : event))).toEqual([
+      5,
+      6,
+      'PROGRESS',
+    ]);
+  });
+
   test('a reader that takes nothing lets the server wait', async () => {
     let sent = 0;
     let isBlocked = false;

@@ -10,7 +10,7 @@ export function after(milliseconds: number, callback: () => void): () => void {
   const ends = performance.now() + milliseconds;
   let timer: ReturnType<typeof setTimeout>;
   const arm = () => {
-    const left = ends - performance.now();
+    const left = Math.max(0, ends - performance.now());
     timer = left > LONGEST_MS ? setTimeout(arm, LONGEST_MS) : setTimeout(callback, left);
   };
   arm();

@@ -79,7 +79,7 @@ export class Transport {
       const prepared = call.method === 'POST' ? withKey(call, options.idempotencyKey) : call;
       for (let attempt = 0; ; ) {
         try {
-          return await readAnswer<T>(await this.#send(prepared, signal));
+          return await readAnswer<T>(prepared, await this.#send(prepared, signal));
         } catch (error) {
           // While the first attempt is at work, asking for its answer is no further attempt at it.
           const isAttempt = !isInProgress(error);
@@ -103,7 +103,10 @@ export class Transport {
     const late = (cause: unknown) =>
       new ConnectionError(`${describe(call)}: no answer within ${timeoutSeconds} s`, { cause });
     const headers = { Accept: 'text/event-stream', ...call.headers };
-    return withinLimit({ signal, timeoutSeconds }, late, (both) => this.#send({ ...call, headers }, both));
+    return withinLimit({ signal, timeoutSeconds }, late, (opening) =>
+      // The answer is read when the opening is over: the signal itself ends that.
+      this.#send({ ...call, headers }, AbortSignal.any([signal, opening])),
+    );
   }
 
   async #send(call: Call, signal: AbortSignal): Promise<Response> {
@@ -114,9 +117,11 @@ export class Transport {
       headers: body === undefined ? headers : { ...headers, 'Content-Type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal,
+      redirect: 'manual',
     });
     if (response.ok) return response;
     const text = await response.text().catch(() => '');
+    if (isRedirect(response)) throw redirected(call, response);
     throw errorOf({
       status: response.status,
       headers: response.headers,
@@ -154,34 +159,61 @@ function withKey(call: Call, key: string = newIdempotencyKey()): Call {
   return { ...call, headers: { ...call.headers, 'Idempotency-Key': key } };
 }
 
-async function readAnswer<T>(response: Response): Promise<Answer<T>> {
+async function readAnswer<T>(call: Call, response: Response): Promise<Answer<T>> {
   const { status, headers } = response;
   let text: string;
   try {
     text = await response.text();
   } catch (error) {
-    throw new ConnectionError(`the connection broke off within the answer (${reasonOf(error)})`, {
-      cause: error,
-    });
+    throw new ConnectionError(
+      `${describe(call)}: the connection broke off within the answer (${reasonOf(error)})`,
+      { cause: error },
+    );
   }
-  if (text === '') return { body: undefined as T, status, headers };
-  try {
-    return { body: JSON.parse(text) as T, status, headers };
-  } catch (error) {
-    throw new PlangateError(`HTTP ${status} without JSON: what answers at baseUrl is not Plangate`, {
-      cause: error,
-    });
-  }
+  // Only what is deleted is answered with nothing.
+  if (text === '' && call.method === 'DELETE') return { body: undefined as T, status, headers };
+  const body = jsonOf(text);
+  if (isObject(body)) return { body: body as T, status, headers };
+  const what = text === '' ? 'an empty answer' : 'no JSON object';
+  throw new PlangateError(
+    `${describe(call)}: HTTP ${status} with ${what}: what answers at baseUrl is not Plangate`,
+  );
+}
+
+/** A page learns no more of a redirect than that it is one. */
+function isRedirect({ type, status, headers }: Response): boolean {
+  return type === 'opaqueredirect' || (status >= 300 && status < 400 && headers.has('location'));
+}
+
+/**
+ * Not followed: a change would arrive as a request that only reads, and count as done, and the API key would be sent
+ * to wherever the redirect leads (WHATWG Fetch, "HTTP-redirect fetch").
+ */
+function redirected(call: Call, { headers }: Response): PlangateError {
+  const to = headers.get('location');
+  return new PlangateError(
+    `${describe(call)}: the answer is a redirect${to === null ? '' : ` to ${to}`}, which is not followed. Set baseUrl to where the gateway is.`,
+  );
 }
 
 function errorBody(text: string): ErrorBody | null {
+  const body = jsonOf(text);
+  if (!isObject(body)) return null;
+  const { error, code } = body;
+  return typeof error === 'string' && typeof code === 'string' ? { ...body, error, code } : null;
+}
+
+/** Undefined for what is no JSON. */
+function jsonOf(text: string): unknown {
   try {
-    const body: unknown = JSON.parse(text);
-    const isError = typeof body === 'object' && body !== null && 'error' in body && 'code' in body;
-    return isError ? (body as ErrorBody) : null;
+    return JSON.parse(text);
   } catch {
-    return null;
+    return undefined;
   }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function describe({ method, path }: Call): string {

@@ -1,3 +1,4 @@
+import { aborted, abortedBy } from './abort.ts';
 import { after, limitMs } from './timer.ts';
 
 /** How long something may take. */
@@ -9,7 +10,8 @@ export interface Limit {
 }
 
 /**
- * Does work that heeds a signal, for so long at most, its pauses included.
+ * Does work that heeds a signal, for so long at most, its pauses included. It is over at once, also where a part of
+ * the work does not heed the signal.
  * @param late makes what is thrown once the time is over, of what the work has thrown
  */
 export async function withinLimit<T>(
@@ -17,14 +19,17 @@ export async function withinLimit<T>(
   late: (cause: unknown) => Error,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
+  const longestMs = limitMs('timeoutSeconds', timeoutSeconds);
   const limit = new AbortController();
-  const end = after(limitMs('timeoutSeconds', timeoutSeconds), () => limit.abort());
+  const unbind = abortedBy(limit, outer);
+  const end = after(longestMs, () => limit.abort());
   try {
-    return await work(outer ? AbortSignal.any([outer, limit.signal]) : limit.signal);
+    return await Promise.race([aborted(limit.signal), work(limit.signal)]);
   } catch (error) {
     outer?.throwIfAborted();
     throw limit.signal.aborted ? late(error) : error;
   } finally {
     end();
+    unbind();
   }
 }

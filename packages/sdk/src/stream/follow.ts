@@ -29,6 +29,7 @@ export async function* follow(parts: FollowParts): AsyncGenerator<StreamEvent, v
   const seen = new RecentIds();
   let { lastEventId } = parts;
   let retryMs = DEFAULT_RETRY_MS;
+  let told: string | undefined;
   const onRetry = (milliseconds: number) => {
     retryMs = milliseconds;
   };
@@ -59,6 +60,12 @@ export async function* follow(parts: FollowParts): AsyncGenerator<StreamEvent, v
         }
         patience.progress();
         const event = eventOf(next);
+        if (event?.event === 'gap') {
+          // Told again where the connection broke before anything came after it.
+          const gap = `${lastEventId} ${event.data.earliest}`;
+          if (gap === told) continue;
+          told = gap;
+        }
         if (event) yield event;
       }
     } finally {
