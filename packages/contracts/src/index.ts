@@ -1,4 +1,5 @@
 export * from './errors.ts';
+export * from './event-payloads.ts';
 export * from './events.ts';
 export * from './health.ts';
 export * from './ids.ts';

@@ -1,15 +1,24 @@
+import { readFileSync } from 'node:fs';
 import { GATEWAY, openApiDocument } from '@plangate/contracts/openapi';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
 
 /**
  * The module that stands in for `src/wire.ts` in the published package: the shapes of the contracts as plain types,
  * without zod. Made of the schemas of the OpenAPI document, which have the same names.
+ * @throws {Error} where the document lacks one of the types
  */
 export async function wireTypes(): Promise<string> {
   const { components } = openApiDocument(GATEWAY, { version: '0' });
   const text = JSON.stringify(components['schemas']).replaceAll('#/components/schemas/', '#/definitions/');
-  const definitions = JSON.parse(text) as Record<string, JSONSchema>;
-  for (const schema of Object.values(definitions)) closeObjects(schema);
+  const schemas = JSON.parse(text) as Record<string, JSONSchema>;
+  const comments = exportedTypes();
+  const definitions: Record<string, JSONSchema> = {};
+  for (const name of comments.keys()) {
+    const schema = schemas[name];
+    if (!schema) throw new Error(`the OpenAPI document has no schema ${name}`);
+    closeObjects(schema);
+    definitions[name] = schema;
+  }
   const root: JSONSchema = { title: 'Wire', type: 'object', additionalProperties: false, definitions };
   const types = await compile(root, 'Wire', {
     bannerComment: '',
@@ -17,7 +26,17 @@ export async function wireTypes(): Promise<string> {
     unknownAny: true,
     format: false,
   });
-  return types.replace(PROVENANCE, '').replace(ROOT, '');
+  return types
+    .replace(PROVENANCE, '')
+    .replace(ROOT, '')
+    .replace(/^export (?:interface|type) (\w+)/gm, (start, name) => `${comments.get(name) ?? ''}${start}`);
+}
+
+/** The types that `src/wire.ts` exports, with their comments. */
+function exportedTypes(): Map<string, string> {
+  const source = readFileSync(new URL('../src/wire.ts', import.meta.url), 'utf8');
+  const found = source.matchAll(/(\/\*\*[^\n]*\*\/\n)?^export type (\w+) =/gm);
+  return new Map(Array.from(found, ([, comment = '', name = '']) => [name, comment]));
 }
 
 /** What the compiler notes above every type, without saying anything of it. */

@@ -33,9 +33,13 @@ export interface PlangateOptions {
  * ```
  */
 export class Plangate {
+  /** Submits, reads, waits for and controls tasks. */
   readonly tasks: Tasks;
+  /** Reads plans and decides on them. */
   readonly review: Reviews;
+  /** Follows tasks live. */
   readonly events: Events;
+  /** Reads and keeps order in sessions. */
   readonly sessions: Sessions;
 
   /** @throws {TypeError} where an option cannot be right */

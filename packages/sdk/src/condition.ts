@@ -2,7 +2,9 @@ import { idOf } from './ref.ts';
 
 /** A review as it was read: what a decision on it is bound to. */
 export interface ReviewState {
+  /** Whose review it is. */
   workflow_id: string;
+  /** Version that was read. */
   version: number;
 }
 

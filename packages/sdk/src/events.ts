@@ -5,7 +5,7 @@ import { isPassing, retryDelayMs } from './http/retry.ts';
 import { limitMs } from './http/timer.ts';
 import type { Transport } from './http/transport.ts';
 import { idOf, type TaskRef } from './ref.ts';
-import type { StreamEvent } from './stream/event.ts';
+import type { EventName, StreamEvent } from './stream/event.ts';
 import { follow } from './stream/follow.ts';
 
 /** Options of a stream. */
@@ -13,7 +13,7 @@ export interface StreamOptions {
   /** Ends the stream; its reason is thrown. */
   signal?: AbortSignal | undefined;
   /** The names of the events that are wanted, such as `PROGRESS` or `workflow.paused`; default: all. */
-  types?: readonly string[] | undefined;
+  types?: readonly (EventName | (string & {}))[] | undefined;
   /** Begins after this event, by its `id` or its `seq`; default: with the first. */
   last_event_id?: string | number | undefined;
   /** Longest silence in seconds before the connection counts as dead and is made again, its opening included; default 30. */

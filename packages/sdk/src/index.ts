@@ -22,7 +22,14 @@ export type { CallOptions, ChangeOptions } from './http/transport.ts';
 export type { TaskRef } from './ref.ts';
 export type { Approval, DecideOptions, FeedbackAnswer, Review, Reviews } from './review.ts';
 export type { Page, Sessions } from './sessions.ts';
-export type { CompletedEvent, DeltaEvent, GapEvent, StreamEvent, TypedEvent } from './stream/event.ts';
+export type {
+  CompletedEvent,
+  DeltaEvent,
+  EventName,
+  GapEvent,
+  StreamEvent,
+  TypedEvent,
+} from './stream/event.ts';
 export { isOver, TaskEndedError } from './task-end.ts';
 export type { StreamedTask, SubmitTask, Tasks, WaitOptions } from './tasks.ts';
 export type * from './wire.ts';

@@ -24,7 +24,10 @@ export type FeedbackAnswer = FeedbackBody & { workflow_id: string };
 export type Approval = ApproveBody & { workflow_id: string; version: number };
 
 /** Options of a call that is given a state; its version is sent unless they say otherwise. */
-export type DecideOptions = ChangeOptions & { version?: number; unconditional?: boolean };
+export type DecideOptions = ChangeOptions & {
+  version?: number | undefined;
+  unconditional?: boolean | undefined;
+};
 
 /** Longest wait of the gateway for a first plan, in seconds (`contract/plan-review.md` §2.1). */
 const LONGEST_WAIT_SECONDS = 25;
@@ -48,7 +51,7 @@ export class Reviews {
    * @param options.wait how long it may wait, in seconds: 0 to 25; default 20
    * @throws {NotFoundError} where there is no review, or not yet
    */
-  async get(task: TaskRef, options: CallOptions & { wait?: number } = {}): Promise<Review> {
+  async get(task: TaskRef, options: CallOptions & { wait?: number | undefined } = {}): Promise<Review> {
     const path = taskPath(task, '/review');
     const query = { wait: options.wait };
     const { body } = await this.#transport.request<ReviewBody>({ method: 'GET', path, query }, options);
@@ -120,11 +123,17 @@ export class Reviews {
    * Refuses the plan for good; the task ends.
    * @param options.reason stands in the task's `error`
    */
-  async reject(state: ReviewState, options?: DecideOptions & { reason?: string }): Promise<Review>;
-  async reject(id: string, options: ChangeOptions & Condition & { reason?: string }): Promise<Review>;
+  async reject(
+    state: ReviewState,
+    options?: DecideOptions & { reason?: string | undefined },
+  ): Promise<Review>;
+  async reject(
+    id: string,
+    options: ChangeOptions & Condition & { reason?: string | undefined },
+  ): Promise<Review>;
   async reject(
     target: string | ReviewState,
-    options: DecideOptions & { reason?: string } = {},
+    options: DecideOptions & { reason?: string | undefined } = {},
   ): Promise<Review> {
     const { reason } = options;
     return this.#act<ReviewBody>(

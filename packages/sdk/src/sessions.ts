@@ -3,8 +3,10 @@ import type { SessionBody, SessionEvents, SessionHistory, SessionList, SessionTi
 
 /** A part of a list. */
 export interface Page {
-  limit?: number;
-  offset?: number;
+  /** Most entries of the answer. */
+  limit?: number | undefined;
+  /** Entries that are passed over. */
+  offset?: number | undefined;
 }
 
 /** Sessions: tasks that belong together (`contract/plan-review.md` §1). */
@@ -21,6 +23,7 @@ export class Sessions {
     return this.#read('/api/v1/sessions', { limit, offset }, options);
   }
 
+  /** A session by its id. */
   async get(sessionId: string, options: CallOptions = {}): Promise<SessionBody> {
     return this.#read(pathOf(sessionId), {}, options);
   }
@@ -36,7 +39,7 @@ export class Sessions {
    */
   async events(
     sessionId: string,
-    options: CallOptions & Page & { include_payload?: boolean } = {},
+    options: CallOptions & Page & { include_payload?: boolean | undefined } = {},
   ): Promise<SessionEvents> {
     const { limit, offset, include_payload } = options;
     return this.#read(pathOf(sessionId, '/events'), { limit, offset, include_payload }, options);

@@ -16,6 +16,7 @@ export function isOver(task: { status: TaskBody['status'] }): boolean {
 /** A task has ended where something of it was still waited for. */
 export class TaskEndedError extends PlangateError {
   override name = 'TaskEndedError';
+  /** The task with its end. */
   readonly task: TaskBody;
 
   constructor(task: TaskBody) {

@@ -22,7 +22,9 @@ import type {
 } from './wire.ts';
 
 /** What to do: the wire's fields; only `query` is needed. */
-export type SubmitTask = SubmitTaskBody;
+export type SubmitTask = Pick<SubmitTaskBody, 'query'> & {
+  [Field in Exclude<keyof SubmitTaskBody, 'query'>]?: SubmitTaskBody[Field] | undefined;
+};
 
 /** A submitted task and its events, live. */
 export interface StreamedTask extends StreamTaskAnswer {
@@ -31,6 +33,7 @@ export interface StreamedTask extends StreamTaskAnswer {
 
 /** Options of {@link Tasks.wait}. */
 export interface WaitOptions {
+  /** Gives the wait up; its reason is thrown. */
   signal?: AbortSignal | undefined;
   /** Longest wait in seconds; default: as long as it takes. */
   timeoutSeconds?: number | undefined;
@@ -79,22 +82,38 @@ export class Tasks {
   }
 
   /** One's own tasks, the newest first. */
-  async list(options: CallOptions & Page & { status?: string; session_id?: string } = {}): Promise<TaskList> {
+  async list(
+    options: CallOptions &
+      Page & {
+        status?: TaskBody['status'] | (string & {}) | undefined;
+        session_id?: string | undefined;
+      } = {},
+  ): Promise<TaskList> {
     const { limit, offset, status, session_id } = options;
     return this.#read('/api/v1/tasks', { limit, offset, status, session_id }, options);
   }
 
   /** Ends a task, whatever it is doing; its review too. Twice is no error. */
-  async cancel(task: TaskRef, options: ChangeOptions & { reason?: string } = {}): Promise<ControlAnswer> {
+  async cancel(
+    task: TaskRef,
+    options: ChangeOptions & { reason?: string | undefined } = {},
+  ): Promise<ControlAnswer> {
     return this.#control(task, '/cancel', options);
   }
 
   /** Starts nothing further until {@link resume}; a review's deadline goes on. */
-  async pause(task: TaskRef, options: ChangeOptions & { reason?: string } = {}): Promise<ControlAnswer> {
+  async pause(
+    task: TaskRef,
+    options: ChangeOptions & { reason?: string | undefined } = {},
+  ): Promise<ControlAnswer> {
     return this.#control(task, '/pause', options);
   }
 
-  async resume(task: TaskRef, options: ChangeOptions & { reason?: string } = {}): Promise<ControlAnswer> {
+  /** Goes on with what {@link pause} has stopped. */
+  async resume(
+    task: TaskRef,
+    options: ChangeOptions & { reason?: string | undefined } = {},
+  ): Promise<ControlAnswer> {
     return this.#control(task, '/resume', options);
   }
 
@@ -166,7 +185,7 @@ export class Tasks {
   async #control(
     task: TaskRef,
     action: '/cancel' | '/pause' | '/resume',
-    options: ChangeOptions & { reason?: string },
+    options: ChangeOptions & { reason?: string | undefined },
   ): Promise<ControlAnswer> {
     const { reason } = options;
     return this.#post(taskPath(task, action), reason === undefined ? {} : { reason }, options);

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { EventPayloads } from '@plangate/contracts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ZodObject } from 'zod';
 import { asks, PLAN, REVISED, ready } from '../../../test/support/model.ts';
 import { type Product, startProduct } from '../../../test/support/product.ts';
 import { until } from '../../../test/support/until.ts';
@@ -198,6 +200,43 @@ describe('tasks', () => {
     const done = await plangate.tasks.get(task);
     expect(report).toMatchObject({ data: { response: done.result, agent_id: 'final_output' } });
   });
+
+  test('payloads hold what their types say', async () => {
+    const task = await plangate.tasks.submit({ query: 'What causes tides? SDK payloads', ...reviewed });
+    const plan = await plangate.review.waitUntilReady(task);
+    const revised = await plangate.review.feedback(plan, 'Only open sources');
+    const extended = await plangate.review.extend(await plangate.review.edit(revised, 'Explain tides.'), 60);
+    await plangate.tasks.pause(task, { reason: 'lunch' });
+    await until(async () => (await plangate.tasks.controlState(task)).is_paused);
+    await plangate.review.approve(extended);
+    await until(async () => (await product.types(task.task_id)).includes('WORKFLOW_PAUSED'));
+    await plangate.tasks.resume(task);
+    await plangate.tasks.wait(task);
+    const rejected = await plangate.tasks.submit({ query: 'What causes tides? SDK rejected', ...reviewed });
+    await plangate.review.reject(await plangate.review.waitUntilReady(rejected));
+    const cancelled = await plangate.tasks.submit({ query: 'What causes tides? SDK cancelled', ...reviewed });
+    await plangate.review.waitUntilReady(cancelled);
+    await plangate.tasks.cancel(cancelled, { reason: 'never mind' });
+    const timeout = { ...reviewed.context, review_timeout: 2 };
+    const late = await plangate.tasks.submit({ query: 'What causes tides? SDK late', context: timeout });
+    for (const ended of [rejected, cancelled, late]) await plangate.tasks.wait(ended);
+
+    const seen = new Set<string>();
+    for (const { task_id } of [task, rejected, cancelled, late]) {
+      for (const { type, payload } of (await plangate.tasks.timeline(task_id)).events) {
+        const shapes: Record<string, ZodObject> = EventPayloads.shape;
+        seen.add(type);
+        if (payload === undefined) continue;
+        const named = shapes[type];
+        expect(named, `${type} has a payload`).toBeDefined();
+        const read = named?.safeParse(payload);
+        expect(read?.error, `${type} ${JSON.stringify(payload)}`).toBeUndefined();
+        const unnamed = Object.keys(payload).filter((field) => !(field in (named?.shape ?? {})));
+        expect(unnamed, `further fields of ${type}`).toEqual([]);
+      }
+    }
+    expect(Object.keys(EventPayloads.shape).filter((type) => !seen.has(type))).toEqual([]);
+  }, 60_000);
 
   test('pause, resume, cancel and the state of control', async () => {
     const task = await plangate.tasks.submit({ query: 'What causes tides? SDK control', ...reviewed });

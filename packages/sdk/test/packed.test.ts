@@ -81,6 +81,23 @@ describe('the packed file', () => {
     expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
   });
 
+  test('says of every type, class and function what it is', () => {
+    const lines = readFileSync(join(consumer, 'node_modules/@plangate/sdk/index.d.ts'), 'utf8').split('\n');
+    const listed = lines.find((line) => line.startsWith('export type {'))?.match(/\w+/g) ?? [];
+    const exported = new Set(listed.slice(2));
+    const silent: string[] = [];
+    let described = 0;
+    for (const [at, line] of lines.entries()) {
+      const [, published, name] =
+        /^(export )?(?:declare )?(?:interface|type|class|function) (\w+)/.exec(line) ?? [];
+      if (name === undefined || !(published || exported.has(name))) continue;
+      if (lines[at - 1]?.endsWith('*/')) described += 1;
+      else silent.push(name);
+    }
+    expect(silent).toEqual([]);
+    expect(described).toBeGreaterThan(60);
+  });
+
   test('has types that every way of resolving modules finds', async () => {
     await run(join(PROJECT, 'node_modules/.bin/attw'), [packed, '--profile', 'esm-only'], work);
   }, 60_000);
@@ -176,6 +193,17 @@ describe('installed from the packed file, against a gateway that wants a key', (
       pages?.close();
     });
 
+    test('a redirect is told here too, where nothing can be read of it', async () => {
+      const page = await browser.newPage();
+      await page.goto(pageUrl);
+      const told = await page.evaluate(
+        (url) => (globalThis as unknown as Walker).submit(url).catch((error: Error) => error.message),
+        pageUrl,
+      );
+      expect(told).toContain('the answer is a redirect, which is not followed');
+      await page.close();
+    }, 60_000);
+
     test('the same walk, with errors that can be read', async () => {
       const page = await browser.newPage();
       await page.goto(pageUrl);
@@ -190,11 +218,12 @@ describe('installed from the packed file, against a gateway that wants a key', (
 });
 
 interface Walker {
+  submit(baseUrl: string): Promise<unknown>;
   walk(baseUrl: string, apiKey: string): Promise<unknown>;
 }
 
 const USE = `
-import { Plangate, ConflictError, type Review, type StreamEvent, type TaskBody } from '@plangate/sdk';
+import { ConflictError, Plangate, RateLimitError, type Review, StatusError, type StreamEvent, type TaskBody } from '@plangate/sdk';
 
 const plangate = new Plangate({ baseUrl: 'http://localhost:8080', apiKey: 'k', timeoutSeconds: 5, maxRetries: 0 });
 export async function use(): Promise<TaskBody> {
@@ -207,6 +236,10 @@ export async function use(): Promise<TaskBody> {
   });
   await plangate.review.reject(task_id, { version: 3, reason: 'r' });
   await plangate.review.edit(task_id, 'plan', { unconditional: true });
+  const none: undefined = undefined;
+  await plangate.tasks.list({ limit: none, status: none, session_id: none, signal: none });
+  await plangate.tasks.submit({ query: 'q', session_id: none, context: none }, { idempotencyKey: none });
+  await plangate.review.get(task_id, { wait: none });
   // @ts-expect-error: an id alone does not say what was seen
   await plangate.review.approve(task_id);
   // @ts-expect-error: no such mode
@@ -223,8 +256,24 @@ function text(event: StreamEvent): string {
     case 'thread.message.delta': return event.data.delta;
     case 'thread.message.completed': return event.data.response;
     case 'gap': return String(event.data.earliest);
-    case 'workflow.paused': return event.data.type;
+    case 'workflow.paused': return event.data.type + (event.data.payload?.by ?? '');
+    case 'RESEARCH_PLAN_READY': return String(event.data.payload?.version satisfies number | undefined);
+    case 'TOOL_OBSERVATION': return event.data.payload?.passages?.[0]?.title ?? '';
+    // @ts-expect-error: an event of another name
+    case 'WORKFLOW_PAUSED': return '';
     default: return event.data.message;
+  }
+}
+export function advice(error: StatusError): string | number | null {
+  if (error instanceof ConflictError) return error.currentVersion;
+  if (error instanceof RateLimitError) return error.retryAfterSeconds;
+  return error.code;
+}
+export function standing(status: Review['status']): boolean {
+  switch (status) {
+    case 'reviewing': return true;
+    case 'approved': case 'rejected': case 'cancelled': case 'timed_out': return false;
+    default: return status satisfies never;
   }
 }
 `;
@@ -234,7 +283,12 @@ const PAGE = `<!doctype html>
   "@plangate/sdk": "/node_modules/@plangate/sdk/index.js",
   "eventsource-parser": "/node_modules/eventsource-parser/dist/index.js"
 } }</script>
-<script type="module">import { walk } from '/walk.js'; globalThis.walk = walk;</script>
+<script type="module">
+  import { Plangate } from '@plangate/sdk';
+  import { walk } from '/walk.js';
+  globalThis.walk = walk;
+  globalThis.submit = (baseUrl) => new Plangate({ baseUrl }).tasks.submit({ query: 'q' });
+</script>
 `;
 
 /** A web server whose page has what is installed in `folder`, as a bundler would leave it. */
@@ -242,7 +296,8 @@ function servePages(folder: string): Promise<Server> {
   const server = createServer((req, res) => {
     const path = new URL(req.url ?? '/', 'http://localhost').pathname;
     const file = join(folder, path);
-    if (path === '/') res.setHeader('Content-Type', 'text/html').end(PAGE);
+    if (path.startsWith('/api/')) res.writeHead(302, { Location: '/' }).end();
+    else if (path === '/') res.setHeader('Content-Type', 'text/html').end(PAGE);
     else if (existsSync(file) && extname(file) === '.js') {
       res.setHeader('Content-Type', 'text/javascript').end(readFileSync(file));
     } else res.writeHead(404).end();

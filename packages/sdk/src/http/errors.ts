@@ -26,6 +26,7 @@ export class TimeoutError extends PlangateError {
 /** The gateway answered with a status that is no success; its message says what to do. */
 export class StatusError extends PlangateError {
   override name = 'StatusError';
+  /** The status of the answer. */
   readonly status: number;
   /** Slug for programs, as in the table of error codes; `unknown` where the answer was not Plangate's. */
   readonly code: string;

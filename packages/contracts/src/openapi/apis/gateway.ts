@@ -1,4 +1,5 @@
 import { ErrorBody } from '../../errors.ts';
+import { EventPayloads } from '../../event-payloads.ts';
 import { EventList, Timeline, WorkflowEvent } from '../../events.ts';
 import { HealthBody } from '../../health.ts';
 import { Citation, Verification } from '../../research.ts';
@@ -71,6 +72,7 @@ export const GATEWAY: Api = {
       ControlState,
       ControlAnswer,
       WorkflowEvent,
+      EventPayloads,
       EventList,
       Timeline,
       ReviewBody,
