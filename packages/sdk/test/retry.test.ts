@@ -25,7 +25,15 @@ test('Retry-After is never undercut, whether it is a number or a date', () => {
   const date = new Headers({ 'retry-after': 'Thu, 01 Jan 2026 00:00:07 GMT' });
   expect(retryAfterOf(date, now)).toBe(7);
   expect(retryAfterOf(date, now + 60_000)).toBe(0);
-  expect(retryAfterOf(new Headers({ 'retry-after': 'soon' }))).toBeNull();
+  for (const none of ['soon', '1.5', '-3', '']) {
+    expect(retryAfterOf(new Headers({ 'retry-after': none })), none).toBeNull();
+  }
+});
+
+test('Retry-After of 0, or of a date that is past on the clock here, is no leave to come back at once', () => {
+  expect(retryDelayMs(answer(429, { 'retry-after': '0' }), 0, 0)).toBe(375);
+  const past = answer(503, { 'retry-after': 'Thu, 01 Jan 2026 00:00:07 GMT' });
+  expect(retryDelayMs(past, 1, 1)).toBe(500);
 });
 
 test.each([

@@ -140,7 +140,8 @@ export function retryAfterOf(headers: Headers, now: number = Date.now()): number
   const value = headers.get('retry-after');
   if (value === null) return null;
   if (/^\d+$/.test(value)) return Number(value);
-  const at = Date.parse(value);
+  // Every form of date names its month; `Date.parse` also makes one of `1.5`.
+  const at = /[a-z]{3}/i.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(at) ? null : Math.max(0, Math.ceil((at - now) / 1_000));
 }
 

@@ -22,13 +22,15 @@ export function isInProgress(error: unknown): boolean {
 
 /**
  * Milliseconds to wait before the next attempt: what `Retry-After` says, else growing with the attempts and spread
- * out, so that many clients do not come back at once.
+ * out, so that many clients do not come back at once. Never shorter than the first delay: a date is past already
+ * where the clock here is ahead.
  * @param attempt 0 for the wait after the first attempt
  * @param random from 0 to 1
  */
 export function retryDelayMs(error: unknown, attempt: number, random: number): number {
   const grown = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** attempt);
-  const spread = grown * (0.75 + random / 4);
+  const spreadBy = 0.75 + random / 4;
+  const spread = grown * spreadBy;
   const asked = error instanceof StatusError ? error.retryAfterSeconds : null;
-  return asked === null ? spread : asked * 1_000 + random * 250;
+  return asked === null ? spread : Math.max(FIRST_DELAY_MS * spreadBy, asked * 1_000 + random * 250);
 }
