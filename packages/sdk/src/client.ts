@@ -57,7 +57,7 @@ export class Plangate {
       timeoutSeconds,
       maxRetries,
     });
-    this.events = new Events(transport, maxRetries);
+    this.events = new Events(transport);
     this.tasks = new Tasks(transport, this.events);
     this.review = new Reviews(transport);
     this.sessions = new Sessions(transport);

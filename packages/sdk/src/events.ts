@@ -1,7 +1,5 @@
 import { abortedBy } from './http/abort.ts';
 import { AWAY_SECONDS, Patience } from './http/patience.ts';
-import { pause } from './http/pause.ts';
-import { isPassing, retryDelayMs } from './http/retry.ts';
 import { limitMs } from './http/timer.ts';
 import type { Transport } from './http/transport.ts';
 import { idOf, type TaskRef } from './ref.ts';
@@ -28,12 +26,9 @@ const CURSOR = /^\d{1,15}(-\d{1,15})?$/;
 /** Live events (`contract/plan-review.md` §3). */
 export class Events {
   readonly #transport: Transport;
-  readonly #maxRetries: number;
 
-  /** @param maxRetries further attempts to reach the gateway at first */
-  constructor(transport: Transport, maxRetries: number) {
+  constructor(transport: Transport) {
     this.#transport = transport;
-    this.#maxRetries = maxRetries;
   }
 
   /**
@@ -55,20 +50,12 @@ export class Events {
     const patience = new Patience(awaySeconds, signal);
     const path = '/api/v1/stream/sse';
     const query = { workflow_id: workflowId, types: types?.join(',') };
-    const open = async (after: string | null) => {
+    const open = (after: string | null) => {
       const headers: Record<string, string> = after === null ? {} : { 'Last-Event-ID': after };
-      const ends = performance.now() + this.#transport.timeoutSeconds * 1_000;
-      for (let attempt = 0; ; attempt++) {
-        try {
-          const longestMs = Math.min(silenceMs, Math.max(1, ends - performance.now()));
-          return await this.#transport.open({ method: 'GET', path, query, headers }, signal, longestMs);
-        } catch (error) {
-          if (patience.reached || attempt >= this.#maxRetries || !isPassing(error)) throw error;
-          const delayMs = retryDelayMs(error, attempt, Math.random());
-          if (performance.now() + delayMs > ends) throw error;
-          await pause(delayMs, signal);
-        }
-      }
+      // Coming back is tried again by who follows.
+      const maxRetries = patience.reached ? 0 : undefined;
+      const limits = { longestMs: silenceMs, maxRetries };
+      return this.#transport.open({ method: 'GET', path, query, headers }, signal, limits);
     };
     const events = follow({ open, lastEventId, patience, silenceMs, signal });
     return leavable(closing(events, closed, options.signal), closed);

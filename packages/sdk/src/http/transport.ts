@@ -1,8 +1,7 @@
 import type { ErrorBody } from '../wire.ts';
+import { attempts } from './attempts.ts';
 import { ConnectionError, errorOf, PlangateError, TimeoutError } from './errors.ts';
 import { newIdempotencyKey } from './idempotency-key.ts';
-import { pause } from './pause.ts';
-import { isInProgress, isPassing, retryDelayMs } from './retry.ts';
 import { withinLimit } from './within-limit.ts';
 
 /** What the transport is made of; the client's options with their defaults filled in. */
@@ -77,28 +76,31 @@ export class Transport {
     };
     return withinLimit({ signal: options.signal, timeoutSeconds }, late, async (signal) => {
       const prepared = call.method === 'POST' ? withKey(call, options.idempotencyKey) : call;
-      for (let attempt = 0; ; ) {
-        try {
-          return await readAnswer<T>(prepared, await this.#send(prepared, signal));
-        } catch (error) {
-          // While the first attempt is at work, asking for its answer is no further attempt at it.
-          const isAttempt = !isInProgress(error);
-          if (signal.aborted || (isAttempt && (attempt >= maxRetries || !isPassing(error)))) throw error;
-          const delayMs = retryDelayMs(error, attempt, Math.random());
-          if (performance.now() + delayMs > ends) throw error;
-          await pause(delayMs, signal);
-          if (isAttempt) attempt += 1;
-        }
-      }
+      return attempts({ maxRetries, ends, signal }, async () =>
+        readAnswer<T>(prepared, await this.#send(prepared, signal)),
+      );
     });
   }
 
   /**
-   * Opens an event stream, once; the body is the caller's to read.
-   * @param longestMs longest wait for the beginning of the answer, in milliseconds
+   * Opens an event stream, further attempts included; the body is the caller's to read.
+   * @param options.longestMs longest wait for the beginning of one answer, in milliseconds
+   * @param options.maxRetries further attempts; default: the client's
    * @throws {StatusError | ConnectionError} where it cannot be opened; the reason of the signal
    */
-  async open(call: Call, signal: AbortSignal, longestMs: number): Promise<Response> {
+  async open(
+    call: Call,
+    signal: AbortSignal,
+    options: { longestMs: number; maxRetries?: number | undefined },
+  ): Promise<Response> {
+    const { longestMs, maxRetries = this.#options.maxRetries } = options;
+    const ends = performance.now() + this.#options.timeoutSeconds * 1_000;
+    return attempts({ maxRetries, ends, signal }, () =>
+      this.#openOnce(call, signal, Math.min(longestMs, ends - performance.now())),
+    );
+  }
+
+  async #openOnce(call: Call, signal: AbortSignal, longestMs: number): Promise<Response> {
     const timeoutSeconds = Math.max(1, Math.round(longestMs)) / 1_000;
     const late = (cause: unknown) =>
       new ConnectionError(`${describe(call)}: no answer within ${timeoutSeconds} s`, { cause });
