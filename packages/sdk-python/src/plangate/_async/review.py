@@ -9,8 +9,8 @@ from typing import Optional
 import anyio
 
 from .. import _requests as requests
-from .._retry import delay_seconds, is_passing
-from ..errors import APITimeoutError, NotFoundError, PlangateError, TaskEndedError, WaitTimeoutError
+from .._retry import delay_seconds
+from ..errors import NotFoundError, PlangateError, TaskEndedError, WaitTimeoutError
 from ..models import Approval, AuditEntry, FeedbackAnswer, PlanDiff, PlanVersion, ReviewState, TaskRef
 from .transport import Transport, once
 
@@ -72,9 +72,7 @@ class ReviewMethods(Transport):
                         raise
                     pause = 0.2
             except PlangateError as error:
-                # The limit was the one of a single look.
-                passes = is_passing(error) or isinstance(error, APITimeoutError)
-                if not passes or self._is_away_for_long():
+                if not self._outlives(error):
                     raise
                 pause = delay_seconds(error, 0, random.random())
             await anyio.sleep(pause if ends is None else min(pause, max(ends - monotonic(), 0.0)))

@@ -8,8 +8,7 @@ from typing import Any, Optional, Union
 import anyio
 
 from .. import _requests as requests
-from .._retry import is_passing
-from ..errors import APITimeoutError, PlangateError, WaitTimeoutError
+from ..errors import PlangateError, WaitTimeoutError
 from ..models import ControlState, Event, Task, TaskHandle, TaskRef, TaskStatus, TaskSummary
 from .transport import Transport, once
 
@@ -130,9 +129,7 @@ class TaskMethods(Transport):
                 if task.status.is_over:
                     return task
             except PlangateError as error:
-                # The limit was the one of a single look.
-                passes = is_passing(error) or isinstance(error, APITimeoutError)
-                if not passes or self._is_away_for_long():
+                if not self._outlives(error):
                     raise
             if ends is not None and monotonic() >= ends:
                 raise WaitTimeoutError(f"task {requests.id_of(task_id)} is not over after {timeout} s; it goes on")

@@ -13,7 +13,7 @@ import httpx
 from .. import _requests as requests
 from .._http import address, answer_of, credentials, fault_of
 from .._retry import delay_seconds, is_in_progress, is_passing
-from ..errors import PlangateError
+from ..errors import APITimeoutError, PlangateError
 
 T = TypeVar("T")
 
@@ -87,9 +87,13 @@ class Transport:
         self._reached = monotonic()
         return result
 
-    def _is_away_for_long(self) -> bool:
-        """True where the gateway has never answered this client, or not for so long that waiting is hopeless."""
-        return self._reached is None or monotonic() - self._reached > AWAY_SECONDS
+    def _outlives(self, error: PlangateError) -> bool:
+        """True for a fault that a long wait outlives: it passes, and the gateway was there not too long ago.
+
+        That no answer came in time passes too: the limit was the one of a single look.
+        """
+        passes = is_passing(error) or isinstance(error, APITimeoutError)
+        return passes and self._reached is not None and monotonic() - self._reached <= AWAY_SECONDS
 
 
 def once(idempotency_key: Optional[str]) -> dict[str, str]:
