@@ -8,9 +8,9 @@ import { UsageError } from './exit-codes.ts';
  * @throws {UsageError} where it is no UTF-8
  */
 export async function fileOrInput(path: string): Promise<string> {
-  return path === '-'
-    ? textOf(await buffer(process.stdin), 'standard input')
-    : textOf(await readFile(path), path);
+  const [bytes, where] =
+    path === '-' ? [await buffer(process.stdin), 'standard input'] : [await readFile(path), path];
+  return textOf(bytes, () => new UsageError(`${where} is not UTF-8 text`));
 }
 
 /** A text from the words of the command line; `-` alone stands for standard input. */
@@ -20,10 +20,9 @@ export async function wordsOrInput(words: string[]): Promise<string> {
 
 /**
  * Text from its bytes, without a byte order mark.
- * @param where names them in the error
- * @throws {UsageError} where they are no UTF-8: characters would be lost in silence
+ * @throws what `refusal` makes, where they are no UTF-8: characters would be lost in silence
  */
-function textOf(bytes: Uint8Array, where: string): string {
-  if (!isUtf8(bytes)) throw new UsageError(`${where} is not UTF-8 text`);
+export function textOf(bytes: Uint8Array, refusal: () => Error): string {
+  if (!isUtf8(bytes)) throw refusal();
   return new TextDecoder().decode(bytes);
 }

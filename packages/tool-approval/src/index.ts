@@ -4,18 +4,7 @@
  */
 export { applyDecisions, checkDecisions, requireReview } from './apply-decisions.ts';
 export { type ReadDecision, readResume, validateDecisions } from './decisions.ts';
-export {
-  DomainError,
-  EmptyMessageError,
-  IllegalStepError,
-  InvalidReviewDecisionError,
-  ModelReplyError,
-  NoPendingReviewError,
-  ReviewPendingError,
-  StaleReviewError,
-  ToolFailedError,
-  TurnRunningError,
-} from './errors.ts';
+export * from './errors.ts';
 export { canonicalJson, isExactNumber, type ReadArguments, readArguments, sameJson } from './json-args.ts';
 export { answerOf, type CallOrder, type NextStep, nextStep } from './next-step.ts';
 export { buildReviewRequest } from './payload.ts';

@@ -1,10 +1,10 @@
-import { isUtf8 } from 'node:buffer';
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EXIT, ExitError } from '../exit-codes.ts';
 import { plain } from '../output.ts';
+import { textOf } from '../text-input.ts';
 import { keepText } from './kept-text.ts';
 
 /** The editor could not be started, or failed; its message is for the person. */
@@ -32,8 +32,8 @@ export async function editText(text: string, { environment, tell }: Editing): Pr
     writeFileSync(file, given, { mode: 0o600 });
     await open(editor, file);
     const written = readFileSync(file);
-    if (!isUtf8(written)) throw failed(editor, 'what it wrote is not UTF-8 text');
-    const edited = new TextDecoder().decode(written).replace(/\r?\n$/, '');
+    const saved = textOf(written, () => failed(editor, 'what it wrote is not UTF-8 text'));
+    const edited = saved.replace(/\r?\n$/, '');
     return written.equals(given) || edited.trim() === '' ? null : edited;
   } catch (error) {
     const written = existsSync(file) ? readFileSync(file) : given;

@@ -1,17 +1,7 @@
 /** The in-process agent: the core, driven in this process, with the face of a LangGraph graph. */
 export type { Checkpoint, Checkpointer, CheckpointSave } from '../checkpoint/checkpointer.ts';
 export { MemoryCheckpointer } from '../checkpoint/memory.ts';
-export {
-  DomainError,
-  EmptyMessageError,
-  InvalidReviewDecisionError,
-  ModelReplyError,
-  NoPendingReviewError,
-  ReviewPendingError,
-  StaleReviewError,
-  ToolFailedError,
-  TurnRunningError,
-} from '../errors.ts';
+export * from '../errors.ts';
 export type { ModelCall, ModelReply } from '../receive-reply.ts';
 export { AgentSettingsError, defineTool, type Tool } from '../tools/index.ts';
 export {
